@@ -29,14 +29,16 @@ void OutQueue::addFrames(Frames frames, int descriptor) {
   item.length = frames->size();
   item.owner = std::move(frames);
   item.descriptor = descriptor;
+  item.memory = wire::queuedBytes(item.length);
   addedBytes_ += item.length;
-  unsentFrameMemory_ += wire::queuedBytes(item.length);
+  unsentMemory_ += item.memory;
 }
 
 void OutQueue::addPayload(uint64_t payload, const Pieces& memory, uint64_t length, std::optional<uint32_t> crc,
                           std::shared_ptr<const void> owner) {
   Item& item = items_.emplace_back();
   item.isPayload = true;
+  if (owner) item.memory = memory.pieces().size_bytes();
   item.owner = std::move(owner);
   item.payload = payload;
   item.unsent = item.unchecked = PieceCursor(memory);
@@ -46,6 +48,7 @@ void OutQueue::addPayload(uint64_t payload, const Pieces& memory, uint64_t lengt
     item.checked = length;
   }
   addedBytes_ += item.total();
+  unsentMemory_ += item.memory;
   ++unsentPayloads_;
 }
 
@@ -179,10 +182,8 @@ void OutQueue::consume(uint64_t count, const std::function<void(uint64_t)>& sent
     if (item.sent < item.total()) return;
     const bool wasPayload = item.isPayload;
     const uint64_t payload = item.payload;
-    if (!wasPayload) {
-      sentFrameBytes_ += item.length;
-      unsentFrameMemory_ -= wire::queuedBytes(item.length);
-    }
+    if (!wasPayload) sentFrameBytes_ += item.length;
+    unsentMemory_ -= item.memory;
     items_.pop_front();
     if (!wasPayload) continue;
     --unsentPayloads_;

@@ -34,7 +34,7 @@ class OutQueue {
   /// `descriptor` travels with the first byte and stays the caller's; -1: none.
   void addFrames(Frames frames, int descriptor = -1);
   /// Followed by its CRC-32C, `crc` if it is known. The memory is read until the payload is told as sent or the queue
-  /// is dropped, until when `owner` is kept, too.
+  /// is dropped, until when `owner` is kept, too: the table of pieces is its own.
   void addPayload(uint64_t payload, const Pieces& memory, uint64_t length, std::optional<uint32_t> crc = {},
                   std::shared_ptr<const void> owner = {});
   /// From now on neither its memory nor its table of pieces is read: what is missing of it is filled up, and what
@@ -58,8 +58,8 @@ class OutQueue {
   [[nodiscard]] uint64_t sentFrameBytes() const { return sentFrameBytes_; }
   [[nodiscard]] uint64_t unsentBytes() const { return addedBytes_ - sentBytes_; }
   [[nodiscard]] size_t unsentPayloads() const { return unsentPayloads_; }
-  /// The memory of the frames that wait; payloads wait where they lie.
-  [[nodiscard]] uint64_t unsentFrameMemory() const { return unsentFrameMemory_; }
+  /// The memory of the frames that wait, and of tables of pieces; payloads wait where they lie.
+  [[nodiscard]] uint64_t unsentMemory() const { return unsentMemory_; }
 
  private:
   struct Item {
@@ -71,6 +71,7 @@ class OutQueue {
     uint64_t payload = 0;
     PieceCursor unsent;  // of the payload
     PieceCursor unchecked;
+    uint64_t memory = 0;   // that it takes while it waits
     uint64_t length = 0;   // of the payload, or of the frame
     uint64_t checked = 0;  // payload bytes that are in the checksum
     uint32_t crc = 0;
@@ -95,7 +96,7 @@ class OutQueue {
   uint64_t sentFrameBytes_ = 0;
   uint64_t sealedBytes_ = 0;  // of the first items, in the session, not with the kernel
   uint64_t movedSealedBytes_ = 0;
-  uint64_t unsentFrameMemory_ = 0;
+  uint64_t unsentMemory_ = 0;
   size_t unsentPayloads_ = 0;
 };
 

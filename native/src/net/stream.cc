@@ -90,7 +90,7 @@ void Stream::adopt(Fd socket, bool isUnix) {
 
 bool Stream::outputFull() const {
   return out_.unsentPayloads() >= limits_.unsentPayloadsMax || out_.unsentBytes() >= limits_.unsentBytesMax ||
-         out_.unsentFrameMemory() >= limits_.unsentFramesMax;
+         out_.unsentMemory() >= limits_.unsentMemoryMax;
 }
 
 void Stream::flush() {
@@ -128,7 +128,7 @@ OutQueue::Outcome Stream::send() {
 void Stream::countUnsent() {
   if (limits_.unsent == nullptr) return;
   const bool seals = secured_ && secured_->session;
-  const uint64_t now = closed_ ? 0 : out_.unsentFrameMemory() + (seals ? secured_->session->waitingMemory() : 0);
+  const uint64_t now = closed_ ? 0 : out_.unsentMemory() + (seals ? secured_->session->waitingMemory() : 0);
   limits_.unsent->bytes = limits_.unsent->bytes - unsentMemory_ + now;
   unsentMemory_ = now;
 }

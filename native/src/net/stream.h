@@ -62,7 +62,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     virtual void beforeSending() {}
   };
 
-  /// Memory that what waits to be sent takes in several streams together: frames, and what is sealed for TLS.
+  /// Memory that what waits to be sent takes in several streams together: frames, tables of pieces, and what is sealed
+  /// for TLS.
   struct UnsentMemory {
     uint64_t bytesMax = 0;
     uint64_t bytes = 0;
@@ -75,8 +76,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
     /// While so much output waits nothing is read: a peer that takes no answers gets no more of them.
     size_t unsentPayloadsMax = SIZE_MAX;
     uint64_t unsentBytesMax = UINT64_MAX;
-    /// The same of the memory of frames, which is more than their bytes, and not that of payloads.
-    uint64_t unsentFramesMax = UINT64_MAX;
+    /// The same of OutQueue::unsentMemory().
+    uint64_t unsentMemoryMax = UINT64_MAX;
     /// Where the stream counts what it has unsent, with others; outlives them. Null: nowhere. See Streams::keepTo().
     UnsentMemory* unsent = nullptr;
   };

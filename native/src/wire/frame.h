@@ -64,7 +64,7 @@ Bytes framed(void (*append)(Bytes&, Values...), std::type_identity_t<Values>... 
 
 /// The memory that a frame of so many bytes takes while it waits to be sent.
 constexpr uint64_t queuedBytes(uint64_t frameBytes) {
-  return frameBytes + 160;
+  return frameBytes + 168;
 }
 
 /// Cuts a stream of bytes into frames. Receive into writable(), tell received(), then take next() until it has nothing.

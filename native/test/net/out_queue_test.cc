@@ -104,6 +104,23 @@ TEST(OutQueue, OfAPayloadThatIsGivenUpZerosGoOutWithTheComplementOfTheirChecksum
   }
 }
 
+TEST(OutQueue, CountsTheTablesOfPiecesThatItKeeps) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  char byte = 'b';
+  const auto table = std::make_shared<std::vector<kv_piece>>(2048, kv_piece{&byte, 1});
+  const Pieces pieces{std::span<const kv_piece>(*table)};
+  OutQueue queue;
+  queue.addPayload(1, pieces, table->size());
+  EXPECT_EQ(queue.unsentMemory(), 0u) << "another's";
+  queue.addPayload(2, pieces, table->size(), {}, table);
+  EXPECT_EQ(queue.unsentMemory(), table->size() * sizeof(kv_piece));
+  ASSERT_EQ(queue.flush(ends[0], UINT64_MAX, [](uint64_t) {}), OutQueue::Outcome::Empty);
+  EXPECT_EQ(queue.unsentMemory(), 0u);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST(OutQueue, SaysWhenThePeerIsGone) {
   int ends[2];
   ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);

@@ -224,7 +224,7 @@ void EngineShell::bytesReceived(ConnectionId id) {
 }
 
 void EngineShell::bytesSent(ConnectionId id, uint64_t) {
-  if (net::Stream* stream = streams_.find(id)) core_.sent(net::steadyMs(), id, stream->out().unsentFrameMemory());
+  if (net::Stream* stream = streams_.find(id)) core_.sent(net::steadyMs(), id, stream->out().unsentMemory());
 }
 
 void EngineShell::payloadSent(ConnectionId id, PayloadId payload) {

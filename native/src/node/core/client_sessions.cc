@@ -418,6 +418,10 @@ void ClientSessions::replyWrite(ConnectionId id, uint64_t requestId, int32_t sta
 
 void ClientSessions::close(ConnectionId id, Session& session, const std::string& reason) {
   if (!std::exchange(session.closing, true)) ++closing_;
+  // What waits is not answered any more, and the peer may take its time with what was. The first may be looked at.
+  for (std::deque<Read>* reads : {&session.reads, &session.tierReads}) {
+    if (reads->size() > 1) reads->erase(reads->begin() + 1, reads->end());
+  }
   context_.outbox.add(Close{id, session.peer + ": " + reason});
 }
 
@@ -441,15 +445,11 @@ void ClientSessions::read(ConnectionId id, Session& session, Read read) {
 }
 
 void ClientSessions::readParts(ConnectionId id, Session& session, PartsRead request) {
-  size_t queued = request.parts.size();
-  for (const std::deque<Read>* reads : {&session.reads, &session.tierReads}) {
-    for (const Read& read : *reads)
-      queued += read.parts ? read.parts->ranges.size() : 0;
-  }
-  if (queued > kPartsQueuedMax) {
+  if (partsOf(session) + request.parts.size() > kPartsQueuedMax) {
     return close(id, session, std::to_string(kPartsQueuedMax) + " parts wait to be read, the most of one connection");
   }
-  Parts parts{request.payloadCrc, std::move(request.parts), 0};
+  const size_t count = request.parts.size();
+  Parts parts{request.payloadCrc, std::move(request.parts), 0, Counted(partsWaiting_, count)};
   for (const store::Range& range : parts.ranges) {
     const bool inside = rangeInside(range.offset, range.length, 0, request.read.payloadLength);
     const std::optional<uint64_t> sum = checkedAdd(parts.length, range.length);
@@ -459,6 +459,35 @@ void ClientSessions::readParts(ConnectionId id, Session& session, PartsRead requ
     parts.length = *sum;
   }
   read(id, session, Read{request.read, {}, std::move(parts)});
+  if (partsWaiting_ > kPartsOfAllMax) closeOneWithMostParts();
+}
+
+size_t ClientSessions::partsOf(const Session& session) {
+  size_t queued = 0;
+  for (const std::deque<Read>* reads : {&session.reads, &session.tierReads}) {
+    for (const Read& read : *reads)
+      queued += read.partCount();
+  }
+  return queued;
+}
+
+void ClientSessions::closeOneWithMostParts() {
+  auto most = sessions_.end();
+  size_t mostParts = 0;
+  size_t all = 0;
+  for (auto it = sessions_.begin(); it != sessions_.end(); ++it) {
+    if (it->second.closing) continue;
+    size_t parts = partsOf(it->second);
+    for (const uint64_t op : it->second.tierOps)
+      parts += tierReads_.at(op).read.partCount();
+    all += parts;
+    if (parts > mostParts) most = it;
+    mostParts = std::max(mostParts, parts);
+  }
+  if (all <= kPartsOfAllMax) return;  // the rest goes with those that are closed
+  close(most->first, most->second,
+        "more parts wait to be read than of any other, and all of them together are more than " +
+            std::to_string(kPartsOfAllMax));
 }
 
 /// In the order of the requests, as far as no payload has to be looked at first.
@@ -708,6 +737,7 @@ void ClientSessions::leaveTier(const Session& session) {
   for (const uint64_t op : session.tierOps) {
     TierRead& read = tierReads_.at(op);
     read.left = true;
+    read.read.parts.reset();
     unsent -= read.heldBytes;
     context_.outbox.add(CancelTierRead{op});
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/own_keys.h"
@@ -21,6 +22,28 @@
 
 namespace kvpool::node {
 
+/// Counts in a sum, which outlives it, for as long as it is there.
+class Counted {
+ public:
+  Counted() = default;
+  Counted(uint64_t& sum, uint64_t count) : sum_(&sum), count_(count) { sum += count; }
+  Counted(Counted&& other) noexcept : sum_(std::exchange(other.sum_, nullptr)), count_(other.count_) {}
+  Counted& operator=(Counted&& other) noexcept {
+    std::swap(sum_, other.sum_);
+    std::swap(count_, other.count_);
+    return *this;
+  }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() {
+    if (sum_ != nullptr) *sum_ -= count_;
+  }
+
+ private:
+  uint64_t* sum_ = nullptr;
+  uint64_t count_ = 0;
+};
+
 /// The connections of clients: admission, writes, reads, shared memory.
 class ClientSessions {
  public:
@@ -34,8 +57,9 @@ class ClientSessions {
   /// that are many and busy push each other out between two requests.
   static constexpr uint64_t kMakesWayMs = 15'000;
 
-  /// Parts that they may name together.
+  /// Parts that they may name together, and those of all connections.
   static constexpr size_t kPartsQueuedMax = size_t{64} * KV_PARTS_MAX;
+  static constexpr size_t kPartsOfAllMax = 16 * kPartsQueuedMax;
 
   /// Of those, what the SSD reads at a time: it is faster when it is asked for several.
   static constexpr size_t kTierReadsMax = 8;
@@ -111,6 +135,7 @@ class ClientSessions {
     uint32_t payloadCrc = 0;
     std::vector<store::Range> ranges;  // inside of the payload
     uint64_t length = 0;               // of all
+    Counted counted = {};              // in partsWaiting_
   };
   struct Read {
     ReadRequest request;
@@ -120,6 +145,7 @@ class ClientSessions {
 
     /// Bytes that are sent.
     [[nodiscard]] uint64_t length() const { return parts ? parts->length : request.payloadLength; }
+    [[nodiscard]] size_t partCount() const { return parts ? parts->ranges.size() : 0; }
   };
   struct TierRead {
     ConnectionId connection = 0;
@@ -213,6 +239,8 @@ class ClientSessions {
   RemoteStats& statsOf(RemoteProtocol protocol);
   void readStaged(ConnectionId id, Session& session, const StagedRead& request);
   void readParts(ConnectionId id, Session& session, PartsRead request);
+  [[nodiscard]] static size_t partsOf(const Session& session);
+  void closeOneWithMostParts();
   void pull(ConnectionId id, Session& session, const WriteRequest& request, uint32_t slot);
   void push(ConnectionId id, Session& session, const Read& read, const store::Slot& slot);
   uint64_t beginTransfer(Session& session, const RemoteTransfer& transfer);
@@ -224,6 +252,7 @@ class ClientSessions {
   Tier& tier_;
   OpenWrites openWrites_;
   StagingBudget staging_;
+  uint64_t partsWaiting_ = 0;  // of reads
   std::unordered_map<ConnectionId, Session> sessions_;
   size_t closing_ = 0;  // of them
   std::unordered_map<uint64_t, RemoteTransfer> remoteTransfers_;

@@ -172,6 +172,35 @@ TEST_F(PartsTest, ThatWaitAreBounded) {
   EXPECT_NE(node.closeReasons[kClient].find("131072 parts wait"), std::string::npos);
 }
 
+/// They take memory, and connections are many.
+TEST_F(PartsTest, ThatWaitAreBoundedOverAllConnections) {
+  node.config.clientConnectionsMax = 100;
+  restart();
+  const std::string value(2, 'v');
+  const ExtentRef extent = put(1, value);
+  const wire::Bytes frame = request(9, extent, value, Parts(KV_PARTS_MAX, {0, 1}), crc32c(value));
+  const auto ask = [&](ConnectionId client, size_t requests) {
+    for (size_t i = 0; i < requests; ++i)
+      node.core->frame(node.nowMs, client, wire::Body(frame).subspan(wire::kFrameHeaderBytes));
+  };
+  constexpr size_t kMost = ClientSessions::kPartsQueuedMax / KV_PARTS_MAX;
+  constexpr ConnectionId kClients = ClientSessions::kPartsOfAllMax / ClientSessions::kPartsQueuedMax;
+  for (ConnectionId client = 1; client <= kClients; ++client)
+    node.connectClient(kClient + client);
+  ask(kClient, kMost);
+  for (ConnectionId client = 1; client < kClients; ++client)
+    ask(kClient + client, kMost - 1);
+  ask(kClient + kClients, kClients);
+  ask(kClient + kClients, kClients);  // what the closed one had asked for is gone at once
+  node.act();
+  ASSERT_EQ(node.closeReasons.size(), 1u);
+  EXPECT_NE(node.closeReasons[kClient].find("more parts wait to be read than of any other"), std::string::npos);
+  EXPECT_LE(replies(kClient).size(), 1u) << "what waited was dropped";
+  ask(kClient + kClients, kMost);
+  node.act();
+  EXPECT_EQ(node.closeReasons.size(), 1u) << "what was sent waits no more";
+}
+
 /// Each of many small parts may cost two blocks.
 TEST_F(PartsTest, AreLookedAtInTurns) {
   const std::string value(32 * kSumBlockBytes, 'v');
