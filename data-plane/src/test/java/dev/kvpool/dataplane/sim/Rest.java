@@ -22,7 +22,9 @@ final class Rest {
     private static final long SCRUB_MS = 80_000;
     private static final long UNBELIEVED_MS = 20_000;
     private static final int ASK_MS = 5_000;
-    private static final int ASKS_MAX = 40;
+
+    /** Each after {@link #LOOK_MS} at least: longer than an engine that has ended without a word is waited for. */
+    private static final int ASKS_MAX = (int) ((Bounds.TRANSIENT_AWAY_MS + 5_000) / LOOK_MS);
 
     /** Longer, with {@link #ASK_MS} for each, than object leases last after the last takeover. */
     private static final int ASKS_FOR_ROOM_MAX = 3;
@@ -115,9 +117,10 @@ final class Rest {
         for (PoolStatus.Node node : status.nodes()) {
             if (node.state() == PoolStatus.NodeState.AWAY && node.reason().contains("is not believed")) {
                 now.add(node.id());
+            } else if (node.state() == PoolStatus.NodeState.READY) {
+                unbelievedMs.remove(node.id());
             }
         }
-        unbelievedMs.keySet().retainAll(now);
         for (String id : now) {
             if (world.nowMs() - unbelievedMs.computeIfAbsent(id, it -> world.nowMs()) < UNBELIEVED_MS) {
                 continue;
