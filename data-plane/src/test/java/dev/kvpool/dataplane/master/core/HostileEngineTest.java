@@ -31,6 +31,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** An engine of one tenant that lends memory and lies costs other tenants and the pool nothing. */
 class HostileEngineTest {
@@ -241,13 +243,14 @@ class HostileEngineTest {
         assertThat(pool.reason("engine")).contains("does not do what it is told");
     }
 
-    @Test
-    void neitherDoesOneThatSaysThatItCannotRemoveIt() {
+    @ParameterizedTest
+    @EnumSource(names = {"INTERNAL", "UNAVAILABLE"})
+    void neitherDoesOneThatSaysThatItCannotRemoveIt(Status why) {
         ModelNode engine = engineOfB("engine");
         pool.leading(1);
         pool.world.run(2_000);
         assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
-        engine.refusePurges(Status.INTERNAL);
+        engine.refusePurges(why);
         removesEverythingWithin(1_000);
     }
 

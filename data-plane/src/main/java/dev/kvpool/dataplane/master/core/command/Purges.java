@@ -89,12 +89,12 @@ public final class Purges {
         asked.put(node.id, sent);
         commands.send(
                 node, requestId -> new Purge(requestId, authority, sent), nowMs + Bounds.COMMAND_WAIT_MS, status -> {
-                    asked.remove(node.id, sent);
+                    boolean ofThisTerm = asked.remove(node.id, sent);
                     if (status == Status.OK && sent.isNewerThan(node.purgeId())) {
                         node.purged(sent);
                     }
-                    boolean mayStillDoIt = status == Status.UNAVAILABLE || status == Status.STALE_EPOCH;
-                    if (status != Status.OK && !mayStillDoIt && node.isTransient()) {
+                    boolean mayStillDoIt = status == Status.STALE_EPOCH || !node.isConnected();
+                    if (ofThisTerm && status != Status.OK && !mayStillDoIt && node.isTransient()) {
                         overdueEngines.add(node);
                     }
                 });
