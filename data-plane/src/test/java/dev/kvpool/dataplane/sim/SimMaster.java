@@ -76,6 +76,10 @@ final class SimMaster extends SimProcess {
     private final UUID pool;
     private CoreSettings settings;
     private Set<String> expected;
+
+    /** What it was told of that: one that was stopped meanwhile goes by what it had read. */
+    private Set<String> heardOf = Set.of();
+
     private long expectsSinceMs;
     private final MasterWatch watch;
 
@@ -147,6 +151,7 @@ final class SimMaster extends SimProcess {
     void begin() {
         self = new Handshake.Self(name, pool, world.random.nextLong(1, Long.MAX_VALUE), versions());
         expectsSinceMs = world.nowMs();
+        heardOf = expected;
         core = new MasterCore(settings, expected, new Random(world.random.nextLong()), new Random(1));
         sessions.clear();
         ended.clear();
@@ -223,6 +228,7 @@ final class SimMaster extends SimProcess {
         expected = ids;
         if (hears()) {
             expectsSinceMs = world.nowMs();
+            heardOf = ids;
             Map<String, String> zones = new TreeMap<>();
             ids.forEach(id -> zones.put(id, ""));
             core.expectNodes(zones, clockMs());
@@ -232,8 +238,8 @@ final class SimMaster extends SimProcess {
 
     /** Ids of the nodes that say whether a leader is heard: those it expects, in a pool of engines alone those that it has read of. */
     Set<String> electorate() {
-        if (!expected.isEmpty()) {
-            return expected;
+        if (!heardOf.isEmpty()) {
+            return heardOf;
         }
         return register().members().keySet();
     }

@@ -54,8 +54,9 @@ class PerNodeLifecycleTest {
         pool.awaitExpectedNodes("a.per-node-1 per-node-1\n");
         awaitNamedNodes(pool, "per-node-1");
 
-        // The machine is gone: its pod is removed at once, since no kubelet will say that it ended.
+        // The machine is gone: Kubernetes removes its pod, since no kubelet will say that it ended.
         cluster.removeNode("per-node-1");
+        cluster.removePod("grows-a-per-node-1");
         awaitNamedNodes(pool);
         pool.awaitExpectedNodes("\n");
     }

@@ -389,8 +389,9 @@ class EveryReasonIsProducedTest {
     }
 
     private static PoolReport report(String first, String second) {
-        return PoolSketch.leader(
-                List.of(PoolSketch.node("demo-a-0", first, "", 0, 0), PoolSketch.node("demo-a-1", second, "", 0, 0)));
+        return PoolSketch.leader(List.of(
+                PoolSketch.node("demo-a-0", first, "", 1 << 20, 1),
+                PoolSketch.node("demo-a-1", second, "", 1 << 20, 1)));
     }
 
     private static PoolReport withoutSsd() {
