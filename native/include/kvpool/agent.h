@@ -28,8 +28,8 @@ typedef struct kv_agent_params {
   uint32_t struct_size;
   uint32_t protocols;           /* KV_PROTOCOL_* bits towards storage nodes; 0: all, shared memory preferred */
   const char *masters;          /* HOST:PORT[,HOST:PORT...] in any order; they may be away */
-  const char *socket_path;      /* where clients find it, a file; at most 107 bytes, the first no '@'; a socket nobody listens
-                                 * on is replaced */
+  const char *socket_path;      /* where clients find it, a file; at most 107 bytes, the first no '@'; a socket without a
+                                 * listener is replaced */
   const char *name;             /* shown in logs of masters, nodes and clients; default: host name */
   const char *product;
   uint64_t staging_bytes;       /* bound of the staging memory of all clients together */

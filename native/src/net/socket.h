@@ -22,7 +22,7 @@ inline constexpr size_t kSocketPathBytesMax = 107;
 Result<Fd> listenTcp(const std::string& host, uint16_t port);
 /// A listening unix socket; mode 0660. A socket file is replaced when its process is gone for certain: one that only
 /// has no room for another connection is alive. `file`, if wanted, gets the file, to be removed behind the last use.
-/// A path that begins with '@' is refused: whoever names a file expects its mode to keep others out.
+/// A path that begins with '@' is refused: a caller that names a file expects its mode to keep others out.
 Result<Fd> listenUnix(const std::string& path, SocketFile* file = nullptr);
 /// A listening unix socket without a file: "@NAME", see abstract_socket.h. Free again with its listener.
 Result<Fd> listenAbstract(const std::string& name);

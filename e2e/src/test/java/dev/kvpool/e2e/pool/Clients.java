@@ -6,6 +6,8 @@ import dev.kvpool.e2e.cluster.Limits;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.SecurityContext;
+import io.fabric8.kubernetes.api.model.SecurityContextBuilder;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +27,14 @@ public final class Clients {
     private static final String IMAGE = "kvpool-client:";
     private static final String VERSION = "0.1.0";
     private static final String WIRE = "wire";
+
+    /** Of each container: namespaces enforce it. */
+    private static final SecurityContext CONFINED = new SecurityContextBuilder()
+            .withAllowPrivilegeEscalation(false)
+            .withNewCapabilities()
+            .withDrop("ALL")
+            .endCapabilities()
+            .build();
 
     /** Far longer than any scenario: who stays is told to go. */
     private static final Duration STAY = Duration.ofHours(1);
@@ -149,12 +159,7 @@ public final class Clients {
                         "--token-file=/etc/kvpool-identity/token",
                         "--roots=/etc/kvpool-identity/ca.crt",
                         "--out=/tls")
-                .withNewSecurityContext()
-                .withAllowPrivilegeEscalation(false)
-                .withNewCapabilities()
-                .withDrop("ALL")
-                .endCapabilities()
-                .endSecurityContext()
+                .withSecurityContext(CONFINED)
                 .addNewVolumeMount()
                 .withName("kvpool-identity")
                 .withMountPath("/etc/kvpool-identity")
@@ -433,12 +438,7 @@ public final class Clients {
                 .withNewFieldRef("v1", "status.podIP")
                 .endValueFrom()
                 .endEnv()
-                .withNewSecurityContext()
-                .withAllowPrivilegeEscalation(false)
-                .withNewCapabilities()
-                .withDrop("ALL")
-                .endCapabilities()
-                .endSecurityContext()
+                .withSecurityContext(CONFINED)
                 .endContainer()
                 .endSpec()
                 .build();

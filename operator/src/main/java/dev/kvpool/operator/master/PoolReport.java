@@ -5,6 +5,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -306,6 +307,9 @@ public record PoolReport(
             Active active,
             Ssd ssd) {
 
+        /** How masters write the number of a process that they have never met. */
+        private static final Pattern UNMET = Pattern.compile("0*");
+
         private static final String READY = "ready";
         private static final String SYNCING = "syncing";
         private static final String REFUSED = "refused";
@@ -314,8 +318,7 @@ public record PoolReport(
         private static final String DRAINED = "drained";
 
         public Node {
-            // Masters write the number of a process that they have never met as zeros.
-            incarnation = incarnation == null || incarnation.matches("0*") ? "" : incarnation;
+            incarnation = incarnation == null || UNMET.matcher(incarnation).matches() ? "" : incarnation;
             reason = reason == null ? "" : reason;
             protocols = protocols == null ? List.of() : List.copyOf(protocols);
             leftovers = leftovers == null ? List.of() : List.copyOf(leftovers);

@@ -311,7 +311,7 @@ class TenantsTest {
         assertThat(engine.tombstones()).isEmpty();
     }
 
-    /** The leader told another tenant's engine of it, since nobody else was there, and set that apart for what it had told it. */
+    /** The leader told another tenant's engine of it, since no other node was there, and set that apart for what it had told it. */
     @Test
     void norOfWhatMayComeOfOthersWhoseEngineHasGone() {
         Scenario pool = new Scenario().leading(1);

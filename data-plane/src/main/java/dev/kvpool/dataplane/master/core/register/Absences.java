@@ -309,7 +309,7 @@ public final class Absences {
                 || (knowsAll && !isAnyNewerUnheard(id, register.stored().behindSince(id)));
     }
 
-    /** These have dropped all that they had missed. When nobody is behind any longer, there is nothing to witness. */
+    /** These have dropped all that they had missed. When no node is behind any longer, there is nothing to witness. */
     public void caughtUp(Set<String> ids) {
         register.change(it -> {
             Register next = it.caughtUp(ids);
