@@ -40,19 +40,20 @@ class ArchitectureTest {
             "seal: ",
             "base: slab tenant count",
             "plan: base",
-            "index: slab tenant lru seal base plan",
-            "membership: base plan index",
-            "register: tenant base index membership",
+            "room: base",
+            "index: slab tenant lru seal base plan room",
+            "membership: base plan room index",
+            "register: tenant base room index membership",
             "liveness: base index membership register",
-            "command: tenant base index membership register",
+            "command: tenant base room index membership register",
             "reconciliation: base index membership command",
-            "replication: tenant base plan index membership register command reconciliation",
-            "removal: tenant base index membership register command reconciliation replication",
-            "eviction: count tenant base index membership command reconciliation replication removal",
+            "replication: tenant base plan room index membership register command reconciliation",
+            "removal: tenant base room index membership register command reconciliation replication",
+            "eviction: count tenant base room index membership command reconciliation replication removal",
             "upkeep: tenant base index membership register command reconciliation replication removal eviction",
             "takeover: seal base index membership register liveness command reconciliation upkeep",
-            "request: count tenant seal base plan index membership register command reconciliation replication removal eviction upkeep",
-            "report: tenant base index membership register liveness command replication upkeep takeover");
+            "request: count tenant seal base plan room index membership register command reconciliation replication removal eviction upkeep",
+            "report: tenant base room index membership register liveness command replication upkeep takeover");
 
     @Test
     void theRoomsOfTheMastersCoreDependOneWay() {

@@ -161,8 +161,8 @@ final class NodeMessages {
                         node.id,
                         node.peer().incarnation(),
                         node.replicaCount(),
-                        node.usedBytes(),
-                        node.capacityBytes(),
+                        node.room.usedBytes(),
+                        node.room.capacityBytes(),
                         nowMs - node.connectedMs()));
         takeover.admit(node, nowMs);
     }

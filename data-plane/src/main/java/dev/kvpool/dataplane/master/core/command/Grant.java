@@ -81,7 +81,7 @@ public final class Grant {
         this.deadlineMs = deadlineMs;
         this.reserved = (1 << targets.size()) - 1;
         for (NodeView node : targets) {
-            node.setAside(extentBytes);
+            node.room.setAside(extentBytes);
         }
     }
 
@@ -112,7 +112,7 @@ public final class Grant {
         int place = targets.indexOf(node);
         if (place >= 0 && (reserved & 1 << place) != 0) {
             reserved &= ~(1 << place);
-            node.giveBack(extentBytes);
+            node.room.giveBack(extentBytes);
         }
     }
 

@@ -2,11 +2,11 @@
 package dev.kvpool.dataplane.master.core.eviction;
 
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
-import dev.kvpool.dataplane.master.core.index.Need;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.Replica;
-import dev.kvpool.dataplane.master.core.index.Shortage;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
+import dev.kvpool.dataplane.master.core.room.Need;
+import dev.kvpool.dataplane.master.core.room.Shortage;
 import dev.kvpool.dataplane.wire.message.Retention;
 import java.util.Collection;
 import java.util.HashMap;
@@ -135,7 +135,7 @@ final class Eviction {
     /** Counts an extent in memory as gone, which it is or will be soon. */
     void book(Replica replica) {
         NodeView node = replica.node();
-        node.shortage.gone(replica.extentBytes());
+        node.room.shortage.gone(replica.extentBytes());
         Need need = needs.get(node);
         if (need != null && need.isOpen()) {
             need.take(replica.extentBytes());
@@ -154,22 +154,10 @@ final class Eviction {
 
     /** Whether a node is so full that it cannot wait for its SSD. */
     boolean isUrgentOn(NodeView node) {
-        return node.shortage.wantedBytes() > 0 || node.byteLimits.isUrgent(node.capacityBytes(), bytesHeld(node));
+        return node.room.isUrgent(node.ssd.leavingBytes());
     }
 
     private static Need need(NodeView node) {
-        long bytes = bytesHeld(node);
-        long slots = slotsHeld(node);
-        boolean above = node.byteLimits.isAbove(bytes) || node.slotLimits.isAbove(slots);
-        long bytesToLose = above ? node.byteLimits.excess(bytes) : 0;
-        return new Need(Math.max(bytesToLose, node.shortage.wantedBytes()), above ? node.slotLimits.excess(slots) : 0);
-    }
-
-    private static long bytesHeld(NodeView node) {
-        return node.usedBytes() + node.grantedBytes() - node.freeingBytes() - node.ssd.leavingBytes();
-    }
-
-    private static long slotsHeld(NodeView node) {
-        return node.usedSlots() + node.grantedSlots() - node.freeingSlots() - node.ssd.demotions();
+        return node.room.need(node.ssd.leavingBytes(), node.ssd.demotions());
     }
 }

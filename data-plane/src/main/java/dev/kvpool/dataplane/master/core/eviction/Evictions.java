@@ -50,7 +50,7 @@ public final class Evictions {
         tell(victim, nowMs);
         for (Replica replica : victim.replicas()) {
             counters.add(Count.EVICTED_BYTES, replica.extentBytes());
-            replica.node().shortage.roomMayCome();
+            replica.node().room.shortage.roomMayCome();
         }
         frees.giveUp(victim, Cause.EVICTED, nowMs);
     }

@@ -12,13 +12,13 @@ import dev.kvpool.dataplane.master.core.index.IndexRoom;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.ObjectChain;
 import dev.kvpool.dataplane.master.core.index.Replica;
-import dev.kvpool.dataplane.master.core.index.Shortage;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Groups;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.removal.Predecessors;
+import dev.kvpool.dataplane.master.core.room.Shortage;
 
 /**
  * Evicts, while this master serves, as {@link Eviction} judges, or sends to the SSD, as {@link MemoryPressure} does: from the
@@ -113,7 +113,7 @@ public final class Evictor {
     private int objectsInMemory() {
         long replicas = 0;
         for (NodeView node : membership.all()) {
-            replicas += node.usedSlots();
+            replicas += node.room.usedSlots();
         }
         return (int) Math.min(index.publishedCount(), replicas / rules.replicas());
     }
@@ -186,13 +186,14 @@ public final class Evictor {
         walk = sinceTakeover == null ? index.evict() : sinceTakeover.evictFromHere();
         if (what == Round.UNPINNED) {
             long before = sinceTakeover == null ? Shortage.NO_ROOM_EVER : reconciliation.recoveredUntilMs();
-            membership.all().forEach(node -> node.shortage.walkBegins(before));
+            membership.all().forEach(node -> node.room.shortage.walkBegins(before));
         }
     }
 
     private boolean nothingElseGivesWay(Eviction eviction, long nowMs) {
         for (NodeView node : membership.all()) {
-            if (eviction.isNeededOn(node) && node.shortage.nothingComesBefore(nowMs + Bounds.RETAINED_GIVES_WAY_MS)) {
+            if (eviction.isNeededOn(node)
+                    && node.room.shortage.nothingComesBefore(nowMs + Bounds.RETAINED_GIVES_WAY_MS)) {
                 return true;
             }
         }
@@ -249,7 +250,7 @@ public final class Evictor {
     /** Who finds no room on a node now is told when the first of what it holds may go. */
     private static void passOver(StoredObject object, long fromMs) {
         for (Replica replica : object.replicas()) {
-            replica.node().shortage.passedBy(fromMs);
+            replica.node().room.shortage.passedBy(fromMs);
         }
     }
 
@@ -267,9 +268,9 @@ public final class Evictor {
         counters.add(Count.EVICTIONS_SHORT);
         restsUntilMs = nowMs + Bounds.EVICTION_PAUSE_MS;
         for (NodeView node : membership.all()) {
-            node.shortage.wantNothing();
+            node.room.shortage.wantNothing();
             if (eviction.isNeededOn(node)) {
-                node.shortage.foundNothing(nowMs + Bounds.BARREN_MS);
+                node.room.shortage.foundNothing(nowMs + Bounds.BARREN_MS);
             }
         }
     }

@@ -146,7 +146,7 @@ public final class MemoryPressure {
     private void release(Replica memory) {
         counters.add(Count.RELEASED);
         counters.add(Count.RELEASED_BYTES, memory.extentBytes());
-        memory.node().shortage.roomMayCome();
+        memory.node().room.shortage.roomMayCome();
         frees.trim(memory);
     }
 

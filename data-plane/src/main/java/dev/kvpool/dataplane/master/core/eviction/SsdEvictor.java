@@ -10,7 +10,6 @@ import dev.kvpool.dataplane.master.core.base.Leadership;
 import dev.kvpool.dataplane.master.core.command.Frees;
 import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
-import dev.kvpool.dataplane.master.core.index.Need;
 import dev.kvpool.dataplane.master.core.index.NodeView;
 import dev.kvpool.dataplane.master.core.index.ObjectChain;
 import dev.kvpool.dataplane.master.core.index.Replica;
@@ -18,6 +17,7 @@ import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.View;
 import dev.kvpool.dataplane.master.core.removal.Predecessors;
+import dev.kvpool.dataplane.master.core.room.Need;
 import java.util.HashMap;
 import java.util.Map;
 

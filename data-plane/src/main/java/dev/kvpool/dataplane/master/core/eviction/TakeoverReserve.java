@@ -34,9 +34,9 @@ public final class TakeoverReserve {
     public void tick(long nowMs) {
         boolean scarce = leadership.phase() == Leadership.Phase.SERVING && reconciliation.isRecovering(nowMs);
         for (NodeView node : membership.all()) {
-            node.tick(nowMs);
+            node.room.tick(nowMs);
             if (scarce && node.usable()) {
-                node.tightenLimits(rules.eviction());
+                node.room.tightenLimits(rules.eviction());
             } else {
                 relax(node);
             }
@@ -44,7 +44,7 @@ public final class TakeoverReserve {
     }
 
     private void relax(NodeView node) {
-        node.relaxLimits(rules.eviction());
+        node.room.relaxLimits(rules.eviction());
     }
 
     /** The largest extent that always has a place in an empty segment of this size. */

@@ -28,16 +28,16 @@ public final class WantedRoom {
     public void want(NodeView node, Tenant tenant, long bytes) {
         long ceiling = rules.quotas().of(tenant.name()).ceilingBytes();
         if (ceiling == Quota.UNLIMITED) {
-            node.want(bytes);
+            node.room.want(bytes);
         } else if (bytes <= ceiling - accounts.of(tenant.name()).allBytes() - wantedBytes(tenant)) {
-            node.want(tenant, bytes);
+            node.room.want(tenant, bytes);
         }
     }
 
     private long wantedBytes(Tenant tenant) {
         long bytes = 0;
         for (NodeView node : membership.all()) {
-            bytes += node.shortage.wantedBytesOf(tenant);
+            bytes += node.room.shortage.wantedBytesOf(tenant);
         }
         return bytes;
     }

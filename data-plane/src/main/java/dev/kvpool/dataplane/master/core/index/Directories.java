@@ -138,7 +138,7 @@ final class Directories {
     void freed(NodeView node, ExtentRef extent) {
         int present = node.replicas.at(extent);
         if (present != Slabs.NONE && Long.compareUnsigned(replicas.generation(present), extent.generation()) <= 0) {
-            node.hasPlaceFor(replicas.extentBytes(present));
+            node.room.hasPlaceFor(replicas.extentBytes(present));
             remove(present);
         }
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.dataplane.master.core.index;
 
+import dev.kvpool.dataplane.master.core.room.Held;
 import dev.kvpool.dataplane.master.core.slab.Mix;
 import dev.kvpool.dataplane.master.core.slab.Slabs;
 import dev.kvpool.dataplane.master.core.slab.SplitTable;
@@ -31,26 +32,29 @@ final class NodeReplicas {
     private final Sums ssd = new Sums();
 
     /** Of the replicas on one medium, those that are being freed included. */
-    static final class Sums {
+    static final class Sums implements Held {
         private long count;
         private long bytes;
         private long freeingBytes;
         private long freeingSlots;
 
-        long count() {
+        @Override
+        public long count() {
             return count;
         }
 
-        long bytes() {
+        @Override
+        public long bytes() {
             return bytes;
         }
 
-        /** Bytes that the node was, or is about to be, told to free. */
-        long freeingBytes() {
+        @Override
+        public long freeingBytes() {
             return freeingBytes;
         }
 
-        long freeingSlots() {
+        @Override
+        public long freeingSlots() {
             return freeingSlots;
         }
     }

@@ -16,7 +16,6 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.SnapshotRecords;
 import dev.kvpool.nativelib.NativeNode;
 import dev.kvpool.wire.RecordState;
 import java.util.HashSet;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.BiConsumer;
 
@@ -90,60 +89,52 @@ public final class NodeStream {
     }
 
     public void begin(NodeView node, SnapshotBegin begin) throws ProtocolViolation {
-        require(node.info() != null && !node.isStreaming(), "a snapshot begins once, after the introduction");
+        require(node.info() != null && !node.arrival.hasBegun(), "a snapshot begins once, after the introduction");
         index.beginSnapshot(node);
-        node.inSnapshot = true;
-        node.snapshotLines = 0;
-        node.nextSequence = begin.sequence() + 1;
+        node.arrival.snapshotBegins(begin.sequence());
     }
 
     public void snapshot(NodeView node, SnapshotRecords part) throws ProtocolViolation, IndexFullException {
-        require(node.inSnapshot, "records of a snapshot outside of one");
+        require(node.arrival.isInSnapshot(), "records of a snapshot outside of one");
         for (DirectoryRecord line : part.records()) {
             require(
                     line.state() == RecordState.COMMITTED || line.state() == RecordState.TOMBSTONE,
                     "a snapshot holds what is there, objects and tombstones");
             apply(node, line);
         }
-        node.snapshotLines += part.records().size();
+        node.arrival.linesCame(part.records().size());
     }
 
     public void changes(NodeView node, Changes changes) throws ProtocolViolation, IndexFullException {
-        require(node.isStreaming(), "changes before the snapshot");
+        require(node.arrival.hasBegun(), "changes before the snapshot");
         require(
-                changes.sequence() == node.nextSequence,
+                changes.sequence() == node.arrival.nextSequence(),
                 "gap in the stream: change " + Long.toUnsignedString(changes.sequence()) + " instead of "
-                        + Long.toUnsignedString(node.nextSequence));
+                        + Long.toUnsignedString(node.arrival.nextSequence()));
         for (DirectoryRecord line : changes.records()) {
-            node.nextSequence++;
+            node.arrival.changeCame();
             apply(node, line);
         }
     }
 
     /** The snapshot is whole: what it did not hold is to be forgotten, by {@link #compare}. */
     public void end(NodeView node, SnapshotEnd end) throws ProtocolViolation {
-        require(node.inSnapshot, "a snapshot ends that did not begin");
+        require(node.arrival.isInSnapshot(), "a snapshot ends that did not begin");
         require(
-                end.count() == node.snapshotLines && end.sequence() == node.nextSequence - 1,
+                end.count() == node.arrival.lines() && end.sequence() == node.arrival.nextSequence() - 1,
                 "the snapshot says " + end.count() + " records up to change " + end.sequence() + ", but "
-                        + node.snapshotLines + " up to " + (node.nextSequence - 1) + " came");
-        node.inSnapshot = false;
-        node.comparing = true;
-        node.lost = 0;
+                        + node.arrival.lines() + " up to " + (node.arrival.nextSequence() - 1) + " came");
+        node.arrival.snapshotIsHere();
     }
 
     /** Forgets a part of what the snapshot of a node did not hold; true when that is all, and its directory is known. */
     public boolean compare(NodeView node) {
         boolean tombstonesDone = tombstones.dropUnconfirmed(node, Bounds.TOMBSTONES_OF_NODE_PER_TICK);
-        node.lost += index.dropUnconfirmed(node, Bounds.COMPARED_PER_TICK);
+        node.arrival.foundGone(index.dropUnconfirmed(node, Bounds.COMPARED_PER_TICK));
         if (!tombstonesDone || node.replicas.hasUnconfirmed()) {
             return false;
         }
-        boolean canTell = node.known && leadership.phase() == Leadership.Phase.SERVING;
-        node.lostAtReturn = canTell ? OptionalLong.of(node.lost) : OptionalLong.empty();
-        node.comparing = false;
-        node.synced = true;
-        node.known = true;
+        node.arrival.isWhole(leadership.phase() == Leadership.Phase.SERVING);
         return true;
     }
 
@@ -162,9 +153,9 @@ public final class NodeStream {
                 "an answer of incarnation " + String.format("%016x", ack.incarnation()));
         checkSeen(ack.seen());
         require(
-                !node.isStreaming() || Long.compareUnsigned(ack.sequence(), node.nextSequence) < 0,
+                !node.arrival.hasBegun() || Long.compareUnsigned(ack.sequence(), node.arrival.nextSequence()) < 0,
                 "gap in the stream: the fence stands behind change " + Long.toUnsignedString(ack.sequence()) + ", but "
-                        + Long.toUnsignedString(node.nextSequence) + " has not come");
+                        + Long.toUnsignedString(node.arrival.nextSequence()) + " has not come");
     }
 
     private void apply(NodeView node, DirectoryRecord line) throws ProtocolViolation, IndexFullException {
@@ -189,7 +180,7 @@ public final class NodeStream {
         tombstones.freed(node, line.extent());
         StoredObject object = index.commit(node, line);
         require(
-                !node.isTransient() || !node.synced || node.usedBytes() <= node.capacityBytes(),
+                !node.isTransient() || !node.arrival.isWhole() || node.room.usedBytes() <= node.room.capacityBytes(),
                 "objects of more bytes than the memory has that the engine lends");
         if (object != null) {
             onCommit.accept(node, object);
@@ -215,7 +206,7 @@ public final class NodeStream {
     /** Before anything of it is applied: what was applied of the lines before is right, and stays. */
     private void requireRoom(NodeView node, DirectoryRecord line) throws IndexFullException {
         boolean hasShare = hasShare(node, ObjectRecords.bytesOf(line));
-        boolean takesMore = hasShare && (!node.inSnapshot || room.takesSnapshot());
+        boolean takesMore = hasShare && (!node.arrival.isInSnapshot() || room.takesSnapshot());
         if (takesMore && index.hasRoomForAny()) {
             return;
         }

@@ -2,10 +2,10 @@
 package dev.kvpool.dataplane.master.core.index;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
-import dev.kvpool.dataplane.master.core.base.EvictionRules;
 import dev.kvpool.dataplane.master.core.base.NodePeer;
-import dev.kvpool.dataplane.master.core.base.RecentPeak;
 import dev.kvpool.dataplane.master.core.plan.Placement;
+import dev.kvpool.dataplane.master.core.room.MemoryRoom;
+import dev.kvpool.dataplane.master.core.room.SsdView;
 import dev.kvpool.dataplane.master.core.seal.GrantSeal;
 import dev.kvpool.dataplane.wire.message.ActiveVersions;
 import dev.kvpool.dataplane.wire.message.Authority;
@@ -17,10 +17,7 @@ import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
 import dev.kvpool.dataplane.wire.message.NodeMessage.Segment;
 import dev.kvpool.dataplane.wire.message.ObjectId;
 import dev.kvpool.dataplane.wire.message.Tenant;
-import dev.kvpool.wire.Medium;
-import java.util.HashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -70,18 +67,8 @@ public final class NodeView implements Placement.Candidate {
     /** Number of the snapshot that is being, or was last, received. */
     int snapshot;
 
-    boolean inSnapshot;
-
-    /** Its snapshot is here, and what that did not hold is being forgotten. */
-    boolean comparing;
-
-    /** What was published and found to be gone meanwhile. */
-    long lost;
-
-    boolean synced;
-
-    /** Its whole directory was here once; while it is away its objects are known, though not readable. */
-    boolean known;
+    /** How far its directory has come on this connection; kept by {@link NodeStream}. */
+    final Arrival arrival = new Arrival();
 
     /**
      * The leader that it obeyed while all it had was in view; what it held before then is known, though it may be away again.
@@ -92,15 +79,7 @@ public final class NodeView implements Placement.Candidate {
     /** Number of the memory of which that is true. */
     private long heardMemory;
 
-    /**
-     * How many replicas of published objects were gone when it came back last; empty when this master could not tell, for it
-     * had not known the node before or did not lead.
-     */
-    OptionalLong lostAtReturn = OptionalLong.empty();
-
     private boolean joined;
-
-    long snapshotLines;
 
     /** What records of its objects would take of the index if no other node had these; kept by {@link Directories}. */
     long recordBytes;
@@ -108,7 +87,6 @@ public final class NodeView implements Placement.Candidate {
     /** What they may take, of an engine. */
     private long recordBytesMax = Long.MAX_VALUE;
 
-    long nextSequence;
     private long connectedMs;
 
     /** The fence that was sent last, what it told, and the authority of the one that was accepted last, on this connection. */
@@ -129,11 +107,6 @@ public final class NodeView implements Placement.Candidate {
 
     boolean counted;
 
-    /** What tombstones take of the node; kept by {@link Tombstones}. */
-    long tombstoneBytes;
-
-    long tombstoneSlots;
-
     /** It is being drained: it takes nothing new, and readers are sent elsewhere where they can be. */
     private boolean leaving;
 
@@ -146,36 +119,11 @@ public final class NodeView implements Placement.Candidate {
     /** Those whose writers lately failed to write to it; likewise. */
     private Set<Tenant> distrusting = Set.of();
 
-    /** Of its memory; {@link #ssd} has the other. */
-    private long capacityBytes;
-
-    private long capacitySlots;
-    private long segmentBytesMax;
-
     /** Its SSD tier, which may be none. */
-    public final SsdView ssd = new SsdView(replicas);
+    public final SsdView ssd = new SsdView(replicas.ssd());
 
-    private long grantedBytes;
-    private long grantedSlots;
-
-    public final Shortage shortage = new Shortage();
-
-    /** Smallest extent that it said to have no place for, though there were bytes enough; kept until it must have one. */
-    private long refusedBytes = Long.MAX_VALUE;
-
-    /** The same as writers of one tenant say it against the node's own word: it counts for that tenant alone, until the node says more. */
-    private final Map<Tenant, Long> refusedOf = new HashMap<>();
-
-    private final RecentPeak bytesWanted = new RecentPeak(Bounds.DEMAND_HALVES_MS);
-    private final RecentPeak slotsWanted = new RecentPeak(Bounds.DEMAND_HALVES_MS);
-
-    /** Free bytes that were in pieces too small for a writer. */
-    private final RecentPeak fragments = new RecentPeak(Bounds.FRAGMENTS_HALVE_MS);
-
-    /** What new objects may take of it; kept by {@code TakeoverReserve}. */
-    public final RoomLimits byteLimits = new RoomLimits();
-
-    public final RoomLimits slotLimits = new RoomLimits();
+    /** Its memory. */
+    public final MemoryRoom room = new MemoryRoom(replicas.memory());
 
     public NodeView(String id) {
         this.id = id;
@@ -197,16 +145,9 @@ public final class NodeView implements Placement.Candidate {
         return awaySinceMs;
     }
 
-    public long capacityBytes() {
-        return capacityBytes;
-    }
-
-    public long capacitySlots() {
-        return capacitySlots;
-    }
-
+    /** Its snapshot is here, and what that did not hold is being forgotten. */
     public boolean comparing() {
-        return comparing;
+        return arrival.isComparing();
     }
 
     public long connectedMs() {
@@ -224,14 +165,6 @@ public final class NodeView implements Placement.Candidate {
 
     public Authority fencedBy() {
         return fencedBy;
-    }
-
-    public long grantedBytes() {
-        return grantedBytes;
-    }
-
-    public long grantedSlots() {
-        return grantedSlots;
     }
 
     public long heardMs() {
@@ -286,8 +219,9 @@ public final class NodeView implements Placement.Candidate {
         return before;
     }
 
+    /** Its whole directory was here once; while it is away its objects are known, though not readable. */
     public boolean known() {
-        return known;
+        return arrival.wasWhole();
     }
 
     public boolean leaving() {
@@ -298,8 +232,12 @@ public final class NodeView implements Placement.Candidate {
         return namedUntilMs;
     }
 
+    /**
+     * How many replicas of published objects were gone when it came back last; empty when this master could not tell, for it
+     * had not known the node before or did not lead.
+     */
     public OptionalLong lostAtReturn() {
-        return lostAtReturn;
+        return arrival.lostAtReturn();
     }
 
     public long objectLeaseMaxMs() {
@@ -318,10 +256,6 @@ public final class NodeView implements Placement.Candidate {
         return seen;
     }
 
-    public long segmentBytesMax() {
-        return segmentBytesMax;
-    }
-
     public long session() {
         return session;
     }
@@ -330,16 +264,9 @@ public final class NodeView implements Placement.Candidate {
         return stats;
     }
 
+    /** Its whole directory is here. */
     public boolean synced() {
-        return synced;
-    }
-
-    public long tombstoneBytes() {
-        return tombstoneBytes;
-    }
-
-    public long tombstoneSlots() {
-        return tombstoneSlots;
+        return arrival.isWhole();
     }
 
     public boolean usable() {
@@ -368,17 +295,11 @@ public final class NodeView implements Placement.Candidate {
     private void forgetConnection() {
         info = null;
         stats = null;
-        lostAtReturn = OptionalLong.empty();
-        inSnapshot = false;
-        comparing = false;
-        synced = false;
+        arrival.end();
         fenceRequest = 0;
         fencedBy = Authority.NONE;
         joining = false;
-        shortage.wantNothing();
-        shortage.roomMayCome();
-        refusedBytes = Long.MAX_VALUE;
-        refusedOf.clear();
+        room.forgetConnection();
     }
 
     public void introduced(NodeInfo newInfo) {
@@ -390,18 +311,8 @@ public final class NodeView implements Placement.Candidate {
         purgeId = newInfo.purgeId();
         highestObjectEpoch = newInfo.highestObject().epoch();
         objectLeaseTold(newInfo.objectLeaseMaxMs());
-        capacityBytes = 0;
-        capacitySlots = 0;
-        segmentBytesMax = 0;
+        room.introduced(newInfo);
         ssd.introduced(newInfo);
-        for (Segment segment : newInfo.segments()) {
-            if (segment.medium() == Medium.SSD) {
-                continue;
-            }
-            capacityBytes += segment.capacityBytes();
-            capacitySlots += segment.slots();
-            segmentBytesMax = Math.max(segmentBytesMax, segment.capacityBytes());
-        }
     }
 
     /** It said something. */
@@ -418,8 +329,7 @@ public final class NodeView implements Placement.Candidate {
         stats = newStats;
         active = newStats.active();
         ssd.told(newStats);
-        hasPlaceFor(newStats.largestFreeBytes());
-        refusedOf.clear();
+        room.told(newStats.largestFreeBytes());
     }
 
     /** It knows of this leader. */
@@ -447,7 +357,7 @@ public final class NodeView implements Placement.Candidate {
     public void endTerm() {
         fencedBy = Authority.NONE;
         grantSeal = null;
-        shortage.wantNothing();
+        room.shortage.wantNothing();
     }
 
     public void purged(ObjectId below) {
@@ -484,38 +394,6 @@ public final class NodeView implements Placement.Candidate {
         zonesAreSaid = anyIsSaid;
     }
 
-    /** Room for an extent that is about to be written. */
-    public void setAside(long extentBytes) {
-        grantedBytes += extentBytes;
-        grantedSlots++;
-        bytesWanted.add(extentBytes);
-        slotsWanted.add(1);
-    }
-
-    /** Time has passed, in which writers may have asked for room. */
-    public void tick(long nowMs) {
-        bytesWanted.tick(nowMs);
-        slotsWanted.tick(nowMs);
-        fragments.tick(nowMs);
-    }
-
-    /** What it holds may be evicted. From when eviction begins until something is freed, writers ask for as much as lately at most. */
-    public void relaxLimits(EvictionRules rules) {
-        byteLimits.relax(capacityBytes, rules, bytesWanted.most() + fragments.most());
-        slotLimits.relax(capacitySlots, rules, slotsWanted.most());
-    }
-
-    /** A leader has begun a while ago, and what it found in use cannot be evicted yet. */
-    public void tightenLimits(EvictionRules rules) {
-        byteLimits.tighten(capacityBytes, usedBytes(), rules);
-        slotLimits.tighten(capacitySlots, usedSlots(), rules);
-    }
-
-    public void giveBack(long extentBytes) {
-        grantedBytes -= extentBytes;
-        grantedSlots--;
-    }
-
     /** The node says what the largest object lease of all epochs was. */
     public void objectLeaseTold(long maxMs) {
         objectLeaseMaxMs = Math.max(objectLeaseMaxMs, Math.clamp(maxMs, 0, Bounds.OBJECT_LEASE_MS_MAX));
@@ -524,11 +402,6 @@ public final class NodeView implements Placement.Candidate {
     /** Number of the memory that its directory is in; 0 until it has introduced itself. */
     public long memory() {
         return info == null ? 0 : info.memory();
-    }
-
-    /** It has begun to send its directory on this connection: changes follow. */
-    boolean isStreaming() {
-        return inSnapshot || comparing || synced;
     }
 
     /** The highest epoch this node has told of, on any connection. */
@@ -556,17 +429,17 @@ public final class NodeView implements Placement.Candidate {
 
     /** Bytes that the medium of an extent has. */
     long capacityOf(ExtentRef extent) {
-        return extent.segment() == ExtentRef.MEMORY ? capacityBytes : ssd.capacityBytes();
+        return extent.segment() == ExtentRef.MEMORY ? room.capacityBytes() : ssd.capacityBytes();
     }
 
     /** Slots that the medium of an extent has. */
     long slotsOf(ExtentRef extent) {
-        return extent.segment() == ExtentRef.MEMORY ? capacitySlots : ssd.capacitySlots();
+        return extent.segment() == ExtentRef.MEMORY ? room.capacitySlots() : ssd.capacitySlots();
     }
 
     /** What its objects and tombstones count for in the index. */
     public long recordBytes() {
-        return recordBytes + tombstoneSlots * Bounds.TOMBSTONE_RECORD_BYTES;
+        return recordBytes + room.tombstoneSlots() * Bounds.TOMBSTONE_RECORD_BYTES;
     }
 
     /** What they may count for. */
@@ -584,25 +457,6 @@ public final class NodeView implements Placement.Candidate {
         return replicas.count();
     }
 
-    /** Bytes of memory that those extents and tombstones take. */
-    public long usedBytes() {
-        return replicas.memory().bytes() + tombstoneBytes;
-    }
-
-    /** Directory slots in use, by objects and tombstones. */
-    public long usedSlots() {
-        return replicas.memory().count() + tombstoneSlots;
-    }
-
-    /** Bytes and directory slots the node was, or is about to be, told to free. */
-    public long freeingBytes() {
-        return replicas.memory().freeingBytes();
-    }
-
-    public long freeingSlots() {
-        return replicas.memory().freeingSlots();
-    }
-
     @Override
     public String id() {
         return id;
@@ -613,63 +467,9 @@ public final class NodeView implements Placement.Candidate {
         return info == null ? "" : info.tcp();
     }
 
-    /** Room for one new object of this size, the kept room left out. */
-    public boolean hasRoom(long extentBytes) {
-        return freeBytes() >= extentBytes && freeSlots() > 0 && extentBytes < refusedBytes;
-    }
-
-    /** The same for an object of this tenant. */
-    public boolean hasRoom(Tenant tenant, long extentBytes) {
-        return hasRoom(extentBytes) && extentBytes < refusedOf.getOrDefault(tenant, Long.MAX_VALUE);
-    }
-
     @Override
     public long freeBytes() {
-        return byteLimits.free(capacityBytes, usedBytes() + grantedBytes);
-    }
-
-    private long freeSlots() {
-        return slotLimits.free(capacitySlots, usedSlots() + grantedSlots);
-    }
-
-    /** Whether what is on its way out already makes room for an object of this size. */
-    public boolean isMakingRoom(long extentBytes) {
-        boolean inOnePlace = extentBytes < refusedBytes || freeingBytes() >= extentBytes;
-        return inOnePlace && freeBytes() + freeingBytes() >= extentBytes && freeSlots() + freeingSlots() > 0;
-    }
-
-    /** When it may have room for something at the earliest; {@link Shortage#NO_ROOM_EVER} when that is not known. */
-    public long roomComesMs() {
-        boolean anyMoment = grantedBytes > 0 || freeingBytes() > 0;
-        return anyMoment ? Long.MIN_VALUE : shortage.comesMs();
-    }
-
-    /**
-     * A writer says that it has bytes enough for such an extent, but not in one place. One writer's word does not stand against the node's own.
-     *
-     * @return whether that counts for all
-     */
-    public boolean refused(Tenant tenant, long extentBytes) {
-        if (stats != null && stats.largestFreeBytes() >= extentBytes) {
-            refusedOf.merge(tenant, extentBytes, Math::min);
-            return false;
-        }
-        refusedBytes = Math.min(refusedBytes, extentBytes);
-        fragments.was(freeBytes() + extentBytes);
-        return true;
-    }
-
-    /** That it had no place was long ago. What was said against its own word holds until it says more. */
-    public void mayHavePlace() {
-        refusedBytes = Long.MAX_VALUE;
-    }
-
-    /** So many bytes in one place are free on it, or were a moment ago. */
-    public void hasPlaceFor(long bytes) {
-        if (bytes >= refusedBytes) {
-            refusedBytes = Long.MAX_VALUE;
-        }
-        refusedOf.values().removeIf(refused -> bytes >= refused);
+        return room.freeBytes();
     }
 
     /** Failure domain, empty when unknown: what the configuration says wins over what the node says. */
@@ -704,15 +504,6 @@ public final class NodeView implements Placement.Candidate {
             }
         }
         return "unknown";
-    }
-
-    public void want(long bytes) {
-        shortage.want(bytes, capacityBytes);
-    }
-
-    /** For a writer of a tenant that has a ceiling. */
-    public void want(Tenant tenant, long bytes) {
-        shortage.want(tenant, bytes, capacityBytes);
     }
 
     public NodeRef reference() {

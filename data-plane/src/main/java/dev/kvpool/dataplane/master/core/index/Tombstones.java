@@ -198,8 +198,7 @@ public final class Tombstones {
         tombstone.markers.add(marker);
         tombstone.measure();
         places.put(place(marker.extent), marker);
-        node.tombstoneBytes += marker.extentBytes;
-        node.tombstoneSlots++;
+        node.room.tombstoneCame(marker.extentBytes);
         return tombstone;
     }
 
@@ -314,8 +313,7 @@ public final class Tombstones {
     private void remove(Marker marker) {
         OfKey tombstone = marker.tombstone;
         places(marker.node).remove(place(marker.extent));
-        marker.node.tombstoneBytes -= marker.extentBytes;
-        marker.node.tombstoneSlots--;
+        marker.node.room.tombstoneWent(marker.extentBytes);
         tombstone.markers.remove(marker);
         tombstone.measure();
         closeIfEmpty(tombstone);

@@ -128,7 +128,7 @@ public final class Membership {
     public long sharedCapacityBytes() {
         long capacity = 0;
         for (NodeView node : nodes.values()) {
-            capacity += node.usable() && !node.isTransient() ? node.capacityBytes() : 0;
+            capacity += node.usable() && !node.isTransient() ? node.room.capacityBytes() : 0;
         }
         return capacity;
     }
@@ -138,10 +138,10 @@ public final class Membership {
         long capacity = sharedCapacityBytes();
         for (String id : expected) {
             NodeView node = nodes.get(id);
-            if (node == null || node.isTransient() || node.capacityBytes() == 0) {
+            if (node == null || node.isTransient() || node.room.capacityBytes() == 0) {
                 return OptionalLong.empty();
             }
-            capacity += node.usable() ? 0 : node.capacityBytes();
+            capacity += node.usable() ? 0 : node.room.capacityBytes();
         }
         return OptionalLong.of(capacity);
     }
@@ -152,7 +152,7 @@ public final class Membership {
         for (NodeView node : nodes.values()) {
             if (node.usable()) {
                 node.holdsOnlyOf()
-                        .ifPresent(tenant -> lent.merge(tenant.name(), node.capacityBytes(), Membership::sum));
+                        .ifPresent(tenant -> lent.merge(tenant.name(), node.room.capacityBytes(), Membership::sum));
             }
         }
         return lent;

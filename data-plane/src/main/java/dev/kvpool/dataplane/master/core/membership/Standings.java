@@ -96,7 +96,7 @@ public final class Standings {
      * @return whether that counts for all
      */
     public boolean hadNoPlace(NodeView node, Tenant tenant, long extentBytes, long nowMs) {
-        boolean believed = node.refused(tenant, extentBytes);
+        boolean believed = node.room.refused(tenant, extentBytes);
         if (believed) {
             standing(node).noPlaceUntilMs = nowMs + Bounds.NO_PLACE_MS;
         }
@@ -124,7 +124,7 @@ public final class Standings {
     }
 
     private static double fill(NodeView node) {
-        return node.capacityBytes() == 0 ? 0 : (double) node.usedBytes() / node.capacityBytes();
+        return node.room.capacityBytes() == 0 ? 0 : (double) node.room.usedBytes() / node.room.capacityBytes();
     }
 
     /** The part of new objects, 0 to 1, that a node is considered for. */
@@ -147,7 +147,7 @@ public final class Standings {
             standing.byTenants.values().removeIf(distrust -> !distrust.isRemembered(nowMs));
             node.considered(willingness(node, nowMs), standing.distrustingTenants(nowMs));
             if (nowMs >= standing.noPlaceUntilMs) {
-                node.mayHavePlace();
+                node.room.mayHavePlace();
             }
         }
     }

@@ -209,10 +209,10 @@ public final class Predecessors {
         slotsLeft = Long.MAX_VALUE;
         bytesLeft = Long.MAX_VALUE;
         for (NodeView node : keepers()) {
-            long slots = node.capacitySlots() / Bounds.TOMBSTONES_OF_EVICTIONS - node.tombstoneSlots();
+            long slots = node.room.capacitySlots() / Bounds.TOMBSTONES_OF_EVICTIONS - node.room.tombstoneSlots();
             slotsLeft = Math.min(slotsLeft, slots - tombstoneWriter.underWay());
-            bytesLeft =
-                    Math.min(bytesLeft, node.capacityBytes() / Bounds.TOMBSTONES_OF_EVICTIONS - node.tombstoneBytes());
+            bytesLeft = Math.min(
+                    bytesLeft, node.room.capacityBytes() / Bounds.TOMBSTONES_OF_EVICTIONS - node.room.tombstoneBytes());
         }
     }
 

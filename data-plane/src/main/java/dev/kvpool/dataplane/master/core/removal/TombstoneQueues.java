@@ -90,7 +90,8 @@ final class TombstoneQueues {
         queue.underWay--;
         if (status == Status.NO_SPACE) {
             // The eviction makes room, so that trying again is worth it.
-            batch.forEach(item -> node.want(ExtentSize.of(item.tombstone.key().length(), 0)));
+            batch.forEach(
+                    item -> node.room.want(ExtentSize.of(item.tombstone.key().length(), 0)));
         }
         if (status == Status.NO_SPACE && batch.size() > 1) {
             batch.forEach(item -> queue.waiting.add(new Item(item.tombstone, true, item.whenAnswered)));

@@ -161,7 +161,7 @@ public final class Copies {
         begin(traffic(source.id), bytes);
         begin(traffic(target.id), bytes);
         // Room is set aside as for a put.
-        target.setAside(bytes);
+        target.room.setAside(bytes);
         bytesUnderWay += bytes;
         underWay.put(name, new ArrayList<>(1));
         index.copying(object, target);
@@ -209,7 +209,7 @@ public final class Copies {
             StoredObject.Name object, NodeView source, NodeView target, long bytes, Status status, Listener listener) {
         end(traffic(source.id), bytes);
         end(traffic(target.id), bytes);
-        target.giveBack(bytes);
+        target.room.giveBack(bytes);
         bytesUnderWay -= bytes;
         boolean done = status == Status.OK || status == Status.EXISTS;
         if (done) {

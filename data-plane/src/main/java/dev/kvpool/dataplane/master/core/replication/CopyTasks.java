@@ -238,8 +238,8 @@ public final class CopyTasks {
             task.why = Status.UNAVAILABLE;
         } else if (object.isOn(target)) { // what is there is being freed
             task.why = Status.BUSY;
-        } else if (!room.takesCopies() || !target.hasRoom(bytes)) {
-            target.want(bytes);
+        } else if (!room.takesCopies() || !target.room.has(bytes)) {
+            target.room.want(bytes);
             task.why = Status.NO_SPACE;
         } else if (copies.budget(from.node()) >= bytes && copies.budget(target) >= bytes) {
             become(task, TaskState.PROCESSING, Status.OK);

@@ -102,7 +102,7 @@ final class Drain {
     void notLookedAt(NodeView view) {
         Tally everything = left.computeIfAbsent(new Reason("", "not looked at yet"), it -> new Tally());
         everything.objects = view.replicaCount();
-        everything.bytes = view.usedBytes();
+        everything.bytes = view.room.usedBytes();
         countsFromHere();
     }
 

@@ -171,7 +171,7 @@ public final class Drains {
     }
 
     private static boolean mayLeave(Drain drain, NodeView node, long nowMs) {
-        boolean beingWritten = node != null && node.grantedSlots() > 0;
+        boolean beingWritten = node != null && node.room.grantedSlots() > 0;
         boolean named = nowMs < drain.namedUntilMs || (node != null && nowMs < node.namedUntilMs());
         return !drain.isAnythingLeft() && !named && !beingWritten;
     }

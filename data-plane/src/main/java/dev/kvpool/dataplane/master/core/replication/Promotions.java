@@ -144,7 +144,7 @@ public final class Promotions {
 
     private boolean hasRoom(Replica source, StoredObject object) {
         long bytes = ExtentSize.of(object.key().length(), object.payloadLength());
-        return room.takesCopies() && source.node().hasRoom(bytes);
+        return room.takesCopies() && source.node().room.has(bytes);
     }
 
     private static boolean isInMemory(StoredObject object) {

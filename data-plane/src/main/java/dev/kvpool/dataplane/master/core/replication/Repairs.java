@@ -266,18 +266,19 @@ public final class Repairs {
         for (Site site : now.values()) {
             if (site.takes() && !holders.contains(site)) {
                 NodeView node = membership.node(site.id());
-                capacity += (long) (node.capacityBytes() * rules.eviction().high());
+                capacity += (long) (node.room.capacityBytes() * rules.eviction().high());
                 largest = largest == null || isLarger(node, largest) ? node : largest;
             }
         }
         if (leaving != null && largest != null && hotterBytes <= capacity) {
-            largest.want(bytes);
+            largest.room.want(bytes);
             progress = true;
         }
     }
 
     private static boolean isLarger(NodeView node, NodeView than) {
-        return node.capacityBytes() - node.shortage.wantedBytes() > than.capacityBytes() - than.shortage.wantedBytes();
+        return node.room.capacityBytes() - node.room.shortage.wantedBytes()
+                > than.room.capacityBytes() - than.room.shortage.wantedBytes();
     }
 
     /**

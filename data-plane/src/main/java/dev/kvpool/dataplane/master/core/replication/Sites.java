@@ -53,11 +53,6 @@ final class Sites {
     }
 
     private long room(NodeView node) {
-        long heldBytes = node.usedBytes() + node.grantedBytes() - node.freeingBytes();
-        boolean slots = node.usedSlots() + node.grantedSlots()
-                < node.capacitySlots() * rules.eviction().high();
-        return slots && indexRoom.takesCopies()
-                ? (long) (node.capacityBytes() * rules.eviction().high()) - heldBytes
-                : 0;
+        return indexRoom.takesCopies() ? node.room.forCopies(rules.eviction()) : 0;
     }
 }

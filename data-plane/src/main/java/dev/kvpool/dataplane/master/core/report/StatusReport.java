@@ -10,7 +10,6 @@ import dev.kvpool.dataplane.master.core.command.Orders;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
 import dev.kvpool.dataplane.master.core.index.NodeView;
-import dev.kvpool.dataplane.master.core.index.SsdView;
 import dev.kvpool.dataplane.master.core.index.Tombstones;
 import dev.kvpool.dataplane.master.core.liveness.Assurance;
 import dev.kvpool.dataplane.master.core.liveness.Reach;
@@ -23,6 +22,7 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus.Node;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.NodeState;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.Ssd;
 import dev.kvpool.dataplane.master.core.report.PoolStatus.State;
+import dev.kvpool.dataplane.master.core.room.SsdView;
 import dev.kvpool.dataplane.master.core.takeover.Takeover;
 import dev.kvpool.dataplane.master.core.tenant.TenantReads;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
@@ -89,9 +89,9 @@ public final class StatusReport {
             nodes.add(describe(node));
             if (isReady(node)) {
                 ready += membership.expected().contains(node.id) ? 1 : 0;
-                capacity += node.capacityBytes();
-                shared += node.isTransient() ? 0 : node.capacityBytes();
-                used += node.usedBytes();
+                capacity += node.room.capacityBytes();
+                shared += node.isTransient() ? 0 : node.room.capacityBytes();
+                used += node.room.usedBytes();
             }
         }
         for (String id : membership.expected()) {
@@ -197,8 +197,8 @@ public final class StatusReport {
                 state,
                 reason,
                 node.isTransient(),
-                node.capacityBytes(),
-                node.usedBytes(),
+                node.room.capacityBytes(),
+                node.room.usedBytes(),
                 node.replicaCount(),
                 node.peer().incarnation(),
                 node.peer().product(),

@@ -19,7 +19,6 @@ import dev.kvpool.dataplane.master.core.eviction.WantedRoom;
 import dev.kvpool.dataplane.master.core.index.Index;
 import dev.kvpool.dataplane.master.core.index.IndexRoom;
 import dev.kvpool.dataplane.master.core.index.NodeView;
-import dev.kvpool.dataplane.master.core.index.Shortage;
 import dev.kvpool.dataplane.master.core.index.StoredObject;
 import dev.kvpool.dataplane.master.core.membership.Membership;
 import dev.kvpool.dataplane.master.core.membership.NodeTable;
@@ -29,6 +28,7 @@ import dev.kvpool.dataplane.master.core.plan.Placement;
 import dev.kvpool.dataplane.master.core.reconciliation.Reconciliation;
 import dev.kvpool.dataplane.master.core.register.Absences;
 import dev.kvpool.dataplane.master.core.register.Members;
+import dev.kvpool.dataplane.master.core.room.Shortage;
 import dev.kvpool.dataplane.master.core.tenant.QuotaOutcomes;
 import dev.kvpool.dataplane.master.core.upkeep.Upkeep;
 import dev.kvpool.dataplane.wire.message.ClientReply.GrantLine;
@@ -111,7 +111,7 @@ final class GrantRequests {
     private record RoomOf(Tenant tenant) implements Placement.Room<NodeView> {
         @Override
         public boolean isOn(NodeView node, long extentBytes) {
-            return node.hasRoom(tenant, extentBytes);
+            return node.room.has(tenant, extentBytes);
         }
 
         @Override
@@ -259,8 +259,8 @@ final class GrantRequests {
     private GrantLine roomComes(Wish wish, long extentBytes) {
         long comesMs = Shortage.NO_ROOM_EVER;
         for (NodeView node : wish.placement.candidates()) {
-            if (node.segmentBytesMax() >= extentBytes) {
-                comesMs = Math.min(comesMs, node.roomComesMs());
+            if (node.room.segmentBytesMax() >= extentBytes) {
+                comesMs = Math.min(comesMs, node.room.comesMs());
             }
         }
         long roomMs = comesMs == Shortage.NO_ROOM_EVER
@@ -296,8 +296,8 @@ final class GrantRequests {
         long largest = 0;
         boolean known = false;
         for (NodeView node : membership.all()) {
-            known |= node.segmentBytesMax() > 0;
-            largest = Math.max(largest, node.segmentBytesMax());
+            known |= node.room.segmentBytesMax() > 0;
+            largest = Math.max(largest, node.room.segmentBytesMax());
         }
         return known ? reserve.largestExtent(largest) : Long.MAX_VALUE;
     }
@@ -309,22 +309,22 @@ final class GrantRequests {
     private void makeRoom(List<NodeView> usable, Tenant tenant, long extentBytes, long nowMs) {
         NodeView best = null;
         for (NodeView node : usable) {
-            if (node.segmentBytesMax() >= extentBytes && (best == null || isBetter(node, best, nowMs))) {
+            if (node.room.segmentBytesMax() >= extentBytes && (best == null || isBetter(node, best, nowMs))) {
                 best = node;
             }
         }
-        if (best != null && !best.isMakingRoom(extentBytes)) {
+        if (best != null && !best.room.isComing(extentBytes)) {
             wantedRoom.want(best, tenant, extentBytes);
         }
     }
 
     private static boolean isBetter(NodeView node, NodeView other, long nowMs) {
-        boolean barren = node.shortage.isBarren(nowMs);
-        if (barren != other.shortage.isBarren(nowMs)) {
+        boolean barren = node.room.shortage.isBarren(nowMs);
+        if (barren != other.room.shortage.isBarren(nowMs)) {
             return !barren;
         }
-        return node.capacityBytes() - node.shortage.wantedBytes()
-                > other.capacityBytes() - other.shortage.wantedBytes();
+        return node.room.capacityBytes() - node.room.shortage.wantedBytes()
+                > other.room.capacityBytes() - other.room.shortage.wantedBytes();
     }
 
     /** A grant that is abandoned or past its deadline gives way; what its writer committed, or still will, is a left-over. */

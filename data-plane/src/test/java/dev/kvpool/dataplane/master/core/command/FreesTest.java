@@ -37,16 +37,16 @@ class FreesTest {
             StoredObject object = index.commit(node, line(i));
             frees.giveUp(object, Cause.REMOVED, new Frees.Removal(told::add));
         }
-        assertThat(node.freeingSlots()).isEqualTo(100);
+        assertThat(node.room.freeingSlots()).isEqualTo(100);
 
         frees.abandon(node);
         assertThat(frees.goOnTakingBack(40)).isFalse();
-        assertThat(node.freeingSlots()).isEqualTo(60);
+        assertThat(node.room.freeingSlots()).isEqualTo(60);
         assertThat(told).hasSize(40).containsOnly(false);
         frees.endTerm();
         assertThat(frees.goOnTakingBack(59)).isFalse();
         assertThat(frees.goOnTakingBack(59)).isTrue();
-        assertThat(node.freeingSlots()).isZero();
+        assertThat(node.room.freeingSlots()).isZero();
         assertThat(told).as("who waited has been answered when the term ended").hasSize(40);
     }
 

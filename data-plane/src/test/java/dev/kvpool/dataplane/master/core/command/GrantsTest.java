@@ -21,13 +21,13 @@ class GrantsTest {
     void roomIsSetAsideUntilTheNodeShowsTheObjectOrTheGrantEnds() {
         Grant grant = grant(1, "k", 100);
         grants.add(grant);
-        assertThat(node.grantedBytes()).isEqualTo(1000);
+        assertThat(node.room.grantedBytes()).isEqualTo(1000);
 
         grant.release(node);
         grant.release(node);
-        assertThat(node.grantedBytes()).isZero();
+        assertThat(node.room.grantedBytes()).isZero();
         grants.end(grant);
-        assertThat(node.grantedSlots()).isZero();
+        assertThat(node.room.grantedSlots()).isZero();
     }
 
     @Test
@@ -56,7 +56,7 @@ class GrantsTest {
         assertThat(grants.endOverdue(Bounds.GRANT_GRACE_MS))
                 .extracting(it -> it.id.counter())
                 .containsExactly(1L);
-        assertThat(node.grantedBytes()).isZero();
+        assertThat(node.room.grantedBytes()).isZero();
     }
 
     @Test

@@ -48,14 +48,14 @@ class EvictionMarksTest {
     void directorySlotsCountLikeBytes() {
         NodeView node = node(1_000_000, 10);
         for (int i = 0; i < 9; i++) {
-            node.setAside(1);
+            node.room.setAside(1);
         }
         EvictionRules rules = EvictionRules.between(0.50, 0.90);
-        node.relaxLimits(rules);
+        node.room.relaxLimits(rules);
         assertThat(new Eviction(List.of(node), rules, NOTHING_RETAINED, 0).isNeeded())
                 .isFalse();
 
-        node.setAside(1);
+        node.room.setAside(1);
         assertThat(new Eviction(List.of(node), rules, NOTHING_RETAINED, 0).isNeeded())
                 .isTrue();
     }
@@ -65,19 +65,19 @@ class EvictionMarksTest {
     void anSsdIsWaitedForUntilHalfOfTheRoomAboveTheMarkIsUsed() {
         EvictionRules rules = new EvictionRules(0.90, 0.80, 0.02, 1, true);
         NodeView node = node(1_000, 100);
-        node.tick(0);
-        node.setAside(935);
+        node.room.tick(0);
+        node.room.setAside(935);
         assertThat(isUrgent(node, rules)).as("as much may be asked for again").isTrue();
 
-        node.tick(50);
-        node.tick(3_600_000);
+        node.room.tick(50);
+        node.room.tick(3_600_000);
         assertThat(isUrgent(node, rules)).isFalse();
-        node.setAside(10);
+        node.room.setAside(10);
         assertThat(isUrgent(node, rules)).isTrue();
     }
 
     private static boolean isUrgent(NodeView node, EvictionRules rules) {
-        node.relaxLimits(rules);
+        node.room.relaxLimits(rules);
         return new Eviction(List.of(node), rules, NOTHING_RETAINED, 0).isUrgentOn(node);
     }
 }

@@ -350,8 +350,8 @@ class IndexModelTest {
         private void compare(NodeView node, PlainNode expected) {
             assertThat(node.usable).isEqualTo(expected.usable);
             assertThat(node.replicaCount()).isEqualTo(expected.replicas.size());
-            assertThat(node.usedBytes()).isEqualTo(expected.bytes(true));
-            assertThat(node.freeingBytes()).isEqualTo(expected.freeingBytes(true));
+            assertThat(node.room.usedBytes()).isEqualTo(expected.bytes(true));
+            assertThat(node.room.freeingBytes()).isEqualTo(expected.freeingBytes(true));
             assertThat(node.ssd.usedBytes()).isEqualTo(expected.bytes(false));
             assertThat(node.replicas.ssd().freeingBytes()).isEqualTo(expected.freeingBytes(false));
             for (Replica replica : index.replicasOn(node)) {

@@ -62,7 +62,7 @@ class IndexTurnsTest {
         assertThat(tombstones.countOn(node)).isEqualTo(50);
         assertThat(tombstones.dropUnconfirmed(node, 40)).isTrue();
         assertThat(tombstones.countOn(node)).isEqualTo(10);
-        assertThat(node.tombstoneSlots).isEqualTo(10);
+        assertThat(node.room.tombstoneSlots()).isEqualTo(10);
         for (int i = 0; i < 100; i++) {
             assertThat(tombstones.isDead(Key.of("k" + i), new ObjectId(1, 1))).isEqualTo(i >= 20 && i < 30);
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master.core.index;
+package dev.kvpool.dataplane.master.core.room;
 
 import dev.kvpool.dataplane.master.core.base.Bounds;
 import dev.kvpool.dataplane.master.core.base.ExtentSize;
@@ -10,7 +10,7 @@ import dev.kvpool.wire.Medium;
 
 /** What a master knows of a node's SSD tier. */
 public final class SsdView {
-    private final NodeReplicas replicas;
+    private final Held held;
     private long number;
     private long capacityBytes;
     private long capacitySlots;
@@ -23,11 +23,11 @@ public final class SsdView {
     private long leavingBytes;
     private long comingBytes;
 
-    SsdView(NodeReplicas replicas) {
-        this.replicas = replicas;
+    public SsdView(Held held) {
+        this.held = held;
     }
 
-    void introduced(NodeInfo info) {
+    public void introduced(NodeInfo info) {
         number = info.tier();
         capacityBytes = 0;
         capacitySlots = 0;
@@ -41,7 +41,7 @@ public final class SsdView {
         }
     }
 
-    void told(NodeStats stats) {
+    public void told(NodeStats stats) {
         problem = stats.ssd().problem();
     }
 
@@ -54,16 +54,16 @@ public final class SsdView {
         return capacityBytes;
     }
 
-    long capacitySlots() {
+    public long capacitySlots() {
         return capacitySlots;
     }
 
     public long usedBytes() {
-        return replicas.ssd().bytes();
+        return held.bytes();
     }
 
     public long objects() {
-        return replicas.ssd().count();
+        return held.count();
     }
 
     /** Why it is off; empty when it works or there is none. */
@@ -128,12 +128,13 @@ public final class SsdView {
 
     /** What has to go from here so that there is room for what comes; nothing below the mark. */
     public Need need() {
-        long held = usedBytes() - replicas.ssd().freeingBytes();
-        long slots = objects() - replicas.ssd().freeingSlots();
-        boolean above = held > capacityBytes * Bounds.SSD_HIGH || slots > capacitySlots * Bounds.SSD_HIGH;
+        long staying = usedBytes() - held.freeingBytes();
+        long slots = objects() - held.freeingSlots();
+        boolean above = staying > capacityBytes * Bounds.SSD_HIGH || slots > capacitySlots * Bounds.SSD_HIGH;
         return works() && above
                 ? new Need(
-                        held - (long) (capacityBytes * Bounds.SSD_LOW), slots - (long) (capacitySlots * Bounds.SSD_LOW))
+                        staying - (long) (capacityBytes * Bounds.SSD_LOW),
+                        slots - (long) (capacitySlots * Bounds.SSD_LOW))
                 : new Need(0, 0);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master.core.index;
+package dev.kvpool.dataplane.master.core.room;
 
 /** What a node still has to lose, of its memory or of its SSD, in bytes and in directory slots. */
 public final class Need {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master.core.base;
+package dev.kvpool.dataplane.master.core.room;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Bounds;
 import org.junit.jupiter.api.Test;
 
 class RecentPeakTest {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package dev.kvpool.dataplane.master.core.base;
+package dev.kvpool.dataplane.master.core.room;
+
+import dev.kvpool.dataplane.master.core.base.Bounds;
 
 /** The most that an amount has been lately, or that was added within {@link Bounds#DEMAND_MS}; it is forgotten by halves. */
 public final class RecentPeak {
