@@ -21,8 +21,10 @@ import java.util.TreeMap;
  * @param requested whether nothing but a user's request is the cause
  * @param evicts whether Kubernetes evicts its pod from there, and so a person waits: those of DaemonSets stay
  * @param keeps whether what it holds is there again when its pod is
+ * @param admits whether the storage node's next pod may come there: a DaemonSet's goes to a cordoned node, but not beside a taint
  */
-public record Cordon(String host, String how, String remedy, boolean requested, boolean evicts, boolean keeps) {
+public record Cordon(
+        String host, String how, String remedy, boolean requested, boolean evicts, boolean keeps, boolean admits) {
     /**
      * All of a pool, by the storage node's id.
      *
@@ -69,7 +71,8 @@ public record Cordon(String host, String how, String remedy, boolean requested, 
                 cordoned ? "uncordon the node" : "remove taint %s from the node".formatted(taint),
                 false,
                 evicts,
-                cordoned && outlives);
+                cordoned && outlives,
+                cordoned && !evicts);
     }
 
     /**
@@ -79,7 +82,7 @@ public record Cordon(String host, String how, String remedy, boolean requested, 
      * @param sick as "NPU 3, which is unhealthy"
      */
     private static Cordon ofNpus(String host, String sick) {
-        return new Cordon(host, "has " + sick, "repair the NPU", false, false, false);
+        return new Cordon(host, "has " + sick, "repair the NPU", false, false, false, true);
     }
 
     /** Of a storage node that a user wants empty, for example as its Kubernetes node goes for good. No person waits for its pod to go. */
@@ -90,12 +93,13 @@ public record Cordon(String host, String how, String remedy, boolean requested, 
                 "take the request back with kubectl kvpool drain and --cancel",
                 true,
                 false,
-                false);
+                false,
+                true);
     }
 
     /** The same of a storage node that a user wants empty, whatever comes back with its pod. */
     private Cordon andRequest() {
-        return new Cordon(host, how, remedy, requested, evicts, false);
+        return new Cordon(host, how, remedy, requested, evicts, false, admits);
     }
 
     /** What a pod that is not evicted keeps on its Kubernetes node is still there after the maintenance. */

@@ -65,6 +65,9 @@ final class EmptySteps {
 
     /** One that is replaced once it is empty. */
     private Verdict comingBack(StepStatus step, Optional<PoolReport.Node> node) {
+        if (isFilledInVain(step, node)) {
+            return StepJudge.rest(step, view);
+        }
         boolean overdue = isOverdue(step, node);
         if (overdue && mayDrop(step)) {
             return replaced(step, StepState.DROPPED);
@@ -82,6 +85,20 @@ final class EmptySteps {
                         ? StepJudge.rest(step, view)
                         : filled(step, overdue ? StepState.LEFTOVERS : StepState.UNDER_WAY, node);
         };
+    }
+
+    /**
+     * It was put there after it was seen to hold nothing, or the others have gone since: nothing can be moved, and while it is emptied there
+     * may be no place to put anything. It begins again when another one is ready. The only one of a pool is emptied for another image all the
+     * same.
+     */
+    private boolean isFilledInVain(StepStatus step, Optional<PoolReport.Node> node) {
+        boolean waits = step.because() == StepCause.SETTINGS
+                || (step.because() == StepCause.UPGRADE && members.storage().size() > 1);
+        return waits
+                && node.filter(it -> it.objects() > 0).isPresent()
+                && !mayDrop(step)
+                && members.takers(step.of()).findAny().isEmpty();
     }
 
     /** One that goes may need the room of one that comes back, which begins again when the other has gone. */

@@ -44,7 +44,9 @@ final class Waits {
         }
         return uncreatable(it).or(() -> {
             if (it.mends()) {
-                return when(steps.stopped(it.of()) >= view.terms().maxUnavailable(), budget(it));
+                return withoutPlace(it)
+                        .or(() -> comingBack(it))
+                        .or(() -> when(steps.stopped(it.of()) >= view.terms().maxUnavailable(), budget(it)));
             }
             return members.led() ? ofCause(it) : Optional.of("no master leads and serves");
         });
@@ -135,9 +137,31 @@ final class Waits {
     private Optional<String> withoutPlace(Transition it) {
         return view.cordon(it.of())
                 .filter(cordon -> it.kind() == StepKind.EMPTY || it.kind() == StepKind.REPLACE)
-                .filter(cordon -> cordon.evicts() && members.is(it.of(), Member::outlives))
+                .filter(cordon -> it.because() != StepCause.ROLLBACK)
+                .filter(cordon -> !cordon.admits() && members.is(it.of(), Member::outlives))
                 .map(cordon -> "Kubernetes node %s %s, so that its pod might not come back"
                         .formatted(cordon.host(), cordon.how()));
+    }
+
+    /**
+     * A process that was killed has not said of its volume that all of it was written, so that only the machine where it ran believes what
+     * is there, and its next pod may come to another one. It may get ready by itself first, and then ends in order.
+     */
+    private Optional<String> comingBack(Transition it) {
+        boolean settings = it.because() == StepCause.SETTINGS && !view.terms().mayLoseBytes();
+        boolean waited = view.steps().stream()
+                .anyMatch(step -> step.of().equals(it.of())
+                        && step.because() == StepCause.SETTINGS
+                        && (step.state() == StepState.FAILED
+                                || (step.state() == StepState.WAITING && view.isOverdue(step))));
+        return members.get(it.of())
+                .filter(member -> settings && !waited)
+                .filter(member -> member.outlives() && !member.observed().perNode() && !member.holdsNothing())
+                .map(member ->
+                        "%s, and has %s to get ready by itself: on another Kubernetes node what it holds might be lost"
+                                .formatted(
+                                        isNotReady(member),
+                                        view.terms().upgrade().stepTimeout()));
     }
 
     private Optional<String> cordoned(Transition it) {

@@ -182,6 +182,44 @@ class MoveTest {
                 .isEqualTo("s-0 is to be emptied and waits: no other storage node is ready to take what it holds.");
     }
 
+    /** In the moment in which it was told to take none: the only one of a pool took none for all of spec.drain.timeout. */
+    @Test
+    void theOnlyOneTakesPartAgainWhenObjectsCameBeforeItWasEmptied() {
+        DrainPool pool = new DrainPool(1).outdated("s-0").rounds(1);
+        assertThat(pool.phases()).containsExactly("s-0 UNDER_WAY");
+
+        pool.node("s-0").holds = 5;
+        pool.node("s-0").stuck = 5;
+        pool.rounds(1);
+        assertThat(pool.phases()).containsExactly("s-0 TAKE_BACK");
+        pool.rounds(5);
+        assertThat(pool.node("s-0").state).isEqualTo("ready");
+        assertThat(pool.plan().draining().message())
+                .isEqualTo("s-0 is to be emptied and waits: no other storage node is ready to take what it holds.");
+    }
+
+    /** A DaemonSet makes no pod beside a taint, and what such a storage node keeps on the machine would be out of reach. */
+    @Test
+    void oneThatKeepsWhatItHoldsIsNotReplacedWhereItsNextPodIsNotAdmitted() {
+        DrainPool pool = new DrainPool(3)
+                .tainted("t.example/gone")
+                .cordoned("k-1")
+                .options(WAIT)
+                .outdated("s-1");
+        pool.node("s-1").perNode = true;
+        pool.node("s-1").keeps = true;
+        pool.node("s-1").stuck = 5;
+        pool.rounds(ENOUGH);
+
+        assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
+        assertThat(pool.madeAnew).isEmpty();
+        assertThat(pool.plan().waits().toString())
+                .contains("Kubernetes node k-1 has taint t.example/gone, so that its pod might not come back");
+
+        pool.cordoned().rounds(ENOUGH);
+        assertThat(pool.madeAnew).hasSize(1);
+    }
+
     @Test
     void whatCannotBeMovedHoldsItBackUnlessLeftoversMayBeDropped() {
         DrainPool pool = new DrainPool(2).outdated("s-1").options(WAIT);

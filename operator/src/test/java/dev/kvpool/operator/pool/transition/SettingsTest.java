@@ -123,6 +123,9 @@ class SettingsTest {
         }
         nodes.clear();
         NODES.forEach(id -> nodes.add(node(id, "away", null)));
+        sketch.ledAllAlong();
+        sketch.status(PoolSketch.statusWith(
+                NODES.stream().map(id -> waiting(id, Duration.ofHours(1))).toList()));
         PoolPlan first = plan();
         assertThat(PoolSketch.replaced(first)).containsExactly("demo-b-1");
 
@@ -134,6 +137,51 @@ class SettingsTest {
         nodes.removeIf(node -> node.id().equals("demo-b-1"));
         nodes.add(PoolSketch.node("demo-b-1", "ready", "", 1 << 20, 5));
         assertThat(replaced()).containsExactly("demo-b-0");
+    }
+
+    /** It was killed, so that only the machine where it ran believes its volume, and its next pod may come to another one. */
+    @Test
+    void oneThatIsNotReadyMayGetReadyBeforeItsVolumeIsMoved() {
+        breaks("demo-b-1");
+        PoolPlan plan = plan();
+        assertThat(PoolSketch.replaced(plan)).isEmpty();
+        assertThat(plan.transitions().waits())
+                .extracting(Wait::sentence)
+                .contains("storage node demo-b-1 is not ready (away), and has 10m to get ready by itself: on another"
+                        + " Kubernetes node what it holds might be lost");
+
+        sketch.ledAllAlong().status(PoolSketch.statusWith(List.of(waiting("demo-b-1", Duration.ofMinutes(9)))));
+        assertThat(replaced()).isEmpty();
+        sketch.status(PoolSketch.statusWith(List.of(waiting("demo-b-1", Duration.ofMinutes(11)))));
+        assertThat(replaced()).containsExactly("demo-b-1");
+    }
+
+    @Test
+    void oneThatIsNotReadyIsReplacedAtOnceWhereBytesMayBeLostOrThereAreNone() {
+        sketch("onDataLoss: Replace, ");
+        breaks("demo-b-1");
+        assertThat(replaced()).containsExactly("demo-b-1");
+
+        sketch("");
+        breaks("demo-b-1");
+        nodes.removeLast();
+        nodes.add(PoolSketch.node("demo-b-1", "away", "", 0, 0));
+        assertThat(replaced()).containsExactly("demo-b-1");
+    }
+
+    private void breaks(String id) {
+        sketch.pod(PoolSketch.notReady(pod(id, true, "earlier")));
+        nodes.removeIf(node -> node.id().equals(id));
+        nodes.add(node(id, "away", null));
+    }
+
+    private static StepStatus waiting(String id, Duration time) {
+        return new StepStatus(
+                id,
+                StepKind.REPLACE,
+                StepCause.SETTINGS,
+                StepState.WAITING,
+                PoolSketch.NOON.minus(time).toString());
     }
 
     /** The first change of a pool that nothing was put into. What is put meanwhile is not lost: the leader is told first to put nothing there. */
