@@ -185,12 +185,17 @@ final class LeaderChecks implements MasterWatch {
             truth.registerLost();
         }
         witnessed(term.register());
-        stored(term.register());
+        // What a leader has decided about engines before it lost the Lease for a while is stored only now.
+        stored(term.register(), Math.min(storedMs, world.nowMs() - WELL_MS));
     }
 
     @Override
     public void stored(Register register) {
-        enginesStay(register);
+        stored(register, world.nowMs() - WELL_MS);
+    }
+
+    private void stored(Register register, long wellSinceMs) {
+        enginesStay(register, wellSinceMs);
         truth.members(register.members().keySet());
         witnessesStay(register);
         if (!storageNodes(stored).equals(storageNodes(register))) {
@@ -240,7 +245,7 @@ final class LeaderChecks implements MasterWatch {
     }
 
     /** What an engine holds is given up with its place in the register. One whose frames break is left out for a while. */
-    private void enginesStay(Register next) {
+    private void enginesStay(Register next, long wellSinceMs) {
         if (garbling || truth.wasTamperedSince(Long.MIN_VALUE + 1)) {
             return;
         }
@@ -248,11 +253,11 @@ final class LeaderChecks implements MasterWatch {
             SimNode node = truth.node(id);
             boolean isStruckOff = node != null && node.isTransient && !next.isMember(id);
             Violation.unless(
-                    !isStruckOff || !node.staysSince(world.nowMs() - WELL_MS),
+                    !isStruckOff || !node.staysSince(wellSinceMs),
                     "an engine that is there stays a member",
                     "%s is struck off the register, though it has run and was reachable for %d ms",
                     node,
-                    WELL_MS);
+                    world.nowMs() - wellSinceMs);
         }
     }
 

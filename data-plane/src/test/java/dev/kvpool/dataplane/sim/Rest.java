@@ -131,6 +131,9 @@ final class Rest {
                     world.trace(() -> "a person removes the segment of " + node);
                     node.crash();
                     node.wipe();
+                    if (node.hasSsd()) {
+                        node.wipeSsd();
+                    }
                     node.start();
                 }
             }

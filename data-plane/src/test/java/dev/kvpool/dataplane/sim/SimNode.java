@@ -309,6 +309,10 @@ final class SimNode extends SimProcess {
         ssdFails = true;
     }
 
+    boolean hasSsd() {
+        return ssd != null;
+    }
+
     /** The SSD is replaced by an empty one; not while the node lives. */
     void wipeSsd() {
         world.trace(() -> name + " loses its SSD");

@@ -32,7 +32,7 @@ import java.util.function.Function;
 public final class Claims {
     /** The end of what is said of a node, with what a person can do. */
     public static final String NOT_BELIEVED =
-            "; this node is not believed (if that lasts, remove its segment: what it holds is lost, and the node comes back empty)";
+            "; this node is not believed (if that lasts, remove the files of its segment and of its SSD tier: what it holds is lost, and the node comes back empty)";
 
     private final Leadership leadership;
     private final Membership membership;
