@@ -14,6 +14,7 @@ CHAT = "/v1/chat/completions"
 
 # Fields by which engines hand over blocks. A client must not name the blocks of others.
 _OF_ENGINES = ("kv_transfer_params", "bootstrap_host", "bootstrap_port", "bootstrap_room")
+_COUNTS = ("n", "best_of")
 _CHARACTERS_OF_A_TOKEN = 4
 _TOKENS_OF_A_PICTURE = 1000
 
@@ -41,8 +42,7 @@ class Asked:
     @property
     def samples(self) -> int:
         """Completions of each prompt that are computed."""
-        counts = (self.body.get(name) for name in ("n", "best_of"))
-        return max([1, *(count for count in counts if type(count) is int)])
+        return max(1, *(self.body.get(name) or 1 for name in _COUNTS))
 
 
 def read_asked(path: str, content: bytes) -> Asked:
@@ -54,11 +54,17 @@ def read_asked(path: str, content: bytes) -> Asked:
     if not isinstance(body, dict):
         raise Refusal(400, 'the body is no JSON object: send {"model": ..., ...}')
     body = {name: value for name, value in body.items() if name not in _OF_ENGINES}
+    for name in _COUNTS:
+        # Engines also read 2.0 and "2" as 2: what is not understood here could ask for more completions than are counted.
+        if body.get(name) is not None and type(body[name]) is not int:
+            raise Refusal(400, f"{name} is {json.dumps(body[name])[:100]}: send a whole number, or leave it out")
     if path == CHAT:
         messages = body.get("messages")
         if not isinstance(messages, list) or not messages:
             raise Refusal(400, "messages is missing: send a list of at least one message")
         return Asked(path, body, 1, sum(_tokens_of(message) for message in messages))
+    if body.get("prompt_embeds") is not None:
+        raise Refusal(400, "prompt_embeds cannot be handed over: send a prompt of text or token numbers")
     prompt = body.get("prompt")
     if not isinstance(prompt, str | list) or prompt == []:
         raise Refusal(400, "prompt is missing: send a text, token numbers or a list of these")
