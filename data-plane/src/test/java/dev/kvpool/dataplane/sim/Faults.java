@@ -36,6 +36,8 @@ final class Faults {
     private final List<SimNode> nodes;
     private final List<SimClient> clients;
     private final SidesChange sides;
+    private final Lies lies;
+    private final LeaderChecks leaders;
     private boolean over;
     private int poisonings;
 
@@ -54,7 +56,9 @@ final class Faults {
             Tally tally,
             List<SimMaster> masters,
             List<SimNode> nodes,
-            List<SimClient> clients) {
+            List<SimClient> clients,
+            Lies lies,
+            LeaderChecks leaders) {
         this.plan = plan;
         this.world = network.world;
         this.network = network;
@@ -65,6 +69,8 @@ final class Faults {
         this.masters = masters;
         this.nodes = nodes;
         this.clients = clients;
+        this.lies = lies;
+        this.leaders = leaders;
         this.sides = new SidesChange(
                 world, tally, masters, nodes, plan.times().election().renewDeadlineMs());
     }
@@ -122,6 +128,18 @@ final class Faults {
         }
         if (plan.wiping() && world.oneIn(30)) {
             forgetRemovals();
+            return;
+        }
+        if (plan.lying() && world.oneIn(8)) {
+            lie(node);
+            return;
+        }
+        if (plan.filling() && world.oneIn(6)) {
+            fillWithTombstones(node);
+            return;
+        }
+        if (plan.forgetting() && world.oneIn(8)) {
+            loseWitnesses(node);
             return;
         }
         switch (world.random.nextInt(plan.transientNodes() > 0 ? 20 : 17)) {
@@ -321,6 +339,84 @@ final class Faults {
         });
     }
 
+    /** The same at once, so that a leader meets the node that was away before anything is put. */
+    private void loseWitnesses(SimNode away) {
+        if (away.isTransient || !away.isUp()) {
+            return;
+        }
+        tally.count("all witnesses lost their memory");
+        away.crash();
+        world.in(world.between(1_000, 4_000), () -> {
+            if (over) {
+                return;
+            }
+            masters.forEach(SimProcess::crash);
+            nodes.stream().filter(node -> !node.isTransient && !isOut(node)).forEach(node -> {
+                node.crash();
+                if (!node.equals(away)) {
+                    node.wipe();
+                }
+                startIn(world.between(0, 500), node);
+            });
+            masters.forEach(master -> startIn(world.between(0, 500), master));
+        });
+    }
+
+    private void startIn(long ms, SimProcess process) {
+        world.in(ms, () -> {
+            if (!process.isUp() && !isOut(process)) {
+                process.start();
+            }
+        });
+    }
+
+    /** While a node is away, others have no room for tombstones, one after the other or all at once. */
+    private void fillWithTombstones(SimNode away) {
+        if (away.isTransient || !away.isUp()) {
+            return;
+        }
+        tally.count("nodes had no room for tombstones");
+        away.crash();
+        startIn(world.between(2_000, 9_000), away);
+        for (SimNode node : nodes) {
+            if (!node.isTransient && !node.equals(away)) {
+                long fromMs = world.between(0, 2_000);
+                world.in(fromMs, () -> node.fullOfTombstones(!over));
+                world.in(fromMs + world.between(500, 5_000), () -> node.fullOfTombstones(false));
+            }
+        }
+    }
+
+    /** For a while one node of several says what it cannot know. */
+    private void lie(SimNode node) {
+        if (node.isTransient || lies.areUnderWay()) {
+            return;
+        }
+        switch (world.random.nextInt(3)) {
+            case 0 -> lies.ofEpoch(node, leaders.highestEpoch());
+            case 1 -> {
+                // Of a register that was lost any node may know that everything was removed.
+                if (plan.tampering() || !leaders.haveReadRegister()) {
+                    return;
+                }
+                lies.ofPurge(node, leaders.highestEpoch());
+            }
+            default -> {
+                if (plan.raising()) {
+                    return;
+                }
+                lies.ofWire(node, SimMaster.RAISED_WIRE);
+            }
+        }
+        tally.count("node lied");
+        world.in(world.between(1_000, 15_000), lies::end);
+        // What it speaks it says as it goes; all else when it introduces itself.
+        if (world.oneIn(2)) {
+            node.crash();
+            startIn(world.between(10, 500), node);
+        }
+    }
+
     /** A leader that has never met a node serves without it, after a while: what that alone holds is not there, and is back with it. */
     private void startWithout(SimNode node) {
         if (node.isTransient || !node.isUp()) {
@@ -502,6 +598,8 @@ final class Faults {
             }
         }
         nodes.forEach(node -> node.cut(-1, 0));
+        nodes.stream().filter(SimNode::isFullOfTombstones).forEach(node -> node.fullOfTombstones(false));
+        lies.end();
         masters.forEach(master -> master.poison.end());
     }
 

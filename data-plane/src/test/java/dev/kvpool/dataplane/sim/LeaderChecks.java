@@ -60,6 +60,7 @@ final class LeaderChecks implements MasterWatch {
     private final Truth truth;
     private final Promises promises;
     private final Tally tally;
+    private final Lies lies;
     private final long foundMsMax;
     private final boolean available;
     private final boolean scales;
@@ -70,6 +71,7 @@ final class LeaderChecks implements MasterWatch {
     private final List<SimMaster> masters = new ArrayList<>();
     private final Set<Authority> terms = new HashSet<>();
     private long highestEpoch;
+    private int begunWithRegister;
 
     /** Epochs of leaders after a Lease that was deleted or set back: nodes away may know of later removals of what these grant. */
     private final Set<Long> setBackEpochs = new HashSet<>();
@@ -90,7 +92,7 @@ final class LeaderChecks implements MasterWatch {
     /** Lives of nodes that leaders have said they empty. */
     private final Map<String, Long> drained = new TreeMap<>();
 
-    LeaderChecks(World world, Plan plan, Truth truth, Promises promises, Tally tally) {
+    LeaderChecks(World world, Plan plan, Truth truth, Promises promises, Tally tally, Lies lies) {
         this.world = world;
         this.times = plan.times();
         this.available = plan.available();
@@ -103,15 +105,26 @@ final class LeaderChecks implements MasterWatch {
         this.truth = truth;
         this.promises = promises;
         this.tally = tally;
+        this.lies = lies;
     }
 
     void add(SimMaster master) {
         masters.add(master);
     }
 
+    long highestEpoch() {
+        return highestEpoch;
+    }
+
+    /** Whether the latest two leaders have begun with a register. */
+    boolean haveReadRegister() {
+        return begunWithRegister > 1;
+    }
+
     @Override
     public void leads(SimMaster master, Authority authority) {
         Violation.unless(terms.add(authority), "one leader a term", "%s leads again under %s", master, authority);
+        lies.leads(authority);
         boolean epochIsNew =
                 terms.stream().filter(it -> it.epoch() == authority.epoch()).count() == 1;
         Violation.unless(
@@ -184,6 +197,7 @@ final class LeaderChecks implements MasterWatch {
             tally.count("register lost");
             truth.registerLost();
         }
+        begunWithRegister = term.register().isLost() ? 0 : begunWithRegister + 1;
         witnessed(term.register());
         // What a leader has decided about engines before it lost the Lease for a while is stored only now.
         stored(term.register(), Math.min(storedMs, world.nowMs() - WELL_MS));
@@ -195,6 +209,7 @@ final class LeaderChecks implements MasterWatch {
     }
 
     private void stored(Register register, long wellSinceMs) {
+        lies.stored(register);
         enginesStay(register, wellSinceMs);
         truth.members(register.members().keySet());
         witnessesStay(register);

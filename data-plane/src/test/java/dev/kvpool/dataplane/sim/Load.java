@@ -134,7 +134,7 @@ final class Load {
     /** Nowhere is so much pinned that nothing could give way, so a put has to wait for that as long as it may. */
     private void awaitsRoom(String key, int status, long deadlineMs) {
         Violation.unless(
-                status != Status.NO_SPACE.code() || world.nowMs() >= deadlineMs,
+                plan.filling() || status != Status.NO_SPACE.code() || world.nowMs() >= deadlineMs,
                 "a put waits for room",
                 "a put of %s ends with %s, %d ms before its deadline: %s",
                 key,

@@ -38,6 +38,9 @@ import java.util.SplittableRandom;
  * @param tenants of each client; empty where none has a certificate
  * @param cann empty where no client offers memory to nodes
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
+ * @param lying one storage node of three or more now and then says what is not so
+ * @param filling nodes have no room for tombstones now and then
+ * @param forgetting all nodes that know what one away has missed lose their memory, and no master lives that knows it
  */
 record Plan(
         SimTimes times,
@@ -73,7 +76,10 @@ record Plan(
         boolean blinding,
         boolean available,
         List<Tenant> tenants,
-        Optional<CannPlan> cann) {
+        Optional<CannPlan> cann,
+        boolean lying,
+        boolean filling,
+        boolean forgetting) {
     /** Those that clients may be of. */
     static final List<Tenant> TENANTS = List.of(Tenant.DEFAULT, Tenant.of("a"), Tenant.of("ab"));
 
@@ -83,6 +89,9 @@ record Plan(
     private static final int NODES_MAX = 5;
     private static final int SPARE_NODES_MAX = 3;
     private static final int ENGINES_ALONE_MAX = 5;
+
+    /** One of them is not most of them. */
+    private static final int LYING_NODES_MIN = 3;
 
     private static final int LEASE_FACTOR_MAX = 3;
 
@@ -134,12 +143,14 @@ record Plan(
         boolean absences = new SplittableRandom(seed ^ 0xAB5E).nextInt(spareNodes > 0 ? 2 : 8) == 0;
         boolean blinding = new SplittableRandom(seed ^ 0xB1D).nextInt(5) == 0;
         int engines = dice.nextInt(3) != 0 ? 0 : twoEngines ? 2 : 1;
+        int storageNodes = enginesAlone ? 0 : engines == 2 && oneStorageNode ? 1 : nodes;
+        boolean available = new SplittableRandom(seed ^ 0xA7A11).nextInt(6) == 0;
         int clients = 3;
         int sharing = Math.max(0, new SplittableRandom(seed ^ 0x5A4E).nextInt(-1, 3));
         return new Plan(
                 times,
                 masters,
-                enginesAlone ? 0 : engines == 2 && oneStorageNode ? 1 : nodes,
+                storageNodes,
                 enginesAlone ? new SplittableRandom(seed ^ 0xE61E5).nextInt(1, ENGINES_ALONE_MAX + 1) : engines,
                 1 + dice.nextInt(2),
                 clients,
@@ -171,9 +182,20 @@ record Plan(
                 new SplittableRandom(seed ^ 0x4A15E).nextInt(6) == 0,
                 new SplittableRandom(seed ^ 0xD21F).nextBoolean() ? DRIFT_PPM_MAX : 0,
                 blinding,
-                new SplittableRandom(seed ^ 0xA7A11).nextInt(6) == 0,
+                available,
                 List.of(),
-                cann);
+                cann,
+                storageNodes >= LYING_NODES_MIN
+                        && spareNodes == 0
+                        && new SplittableRandom(seed ^ 0x11E5).nextInt(5) == 0,
+                storageNodes > 1
+                        && !cramped
+                        && !available
+                        && new SplittableRandom(seed ^ 0xF0113).nextInt(tight ? 3 : 10) == 0,
+                removing
+                        && storageNodes > 1
+                        && spareNodes == 0
+                        && new SplittableRandom(seed ^ 0xF0463).nextInt(4) == 0);
     }
 
     /**
@@ -221,7 +243,10 @@ record Plan(
                 plain.blinding,
                 plain.available,
                 List.copyOf(tenants),
-                Optional.empty());
+                Optional.empty(),
+                plain.lying,
+                plain.filling,
+                plain.forgetting);
     }
 
     /** What moves the payloads of a client, by its number. */

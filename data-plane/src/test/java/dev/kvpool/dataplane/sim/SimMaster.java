@@ -30,6 +30,7 @@ import dev.kvpool.dataplane.wire.message.HandshakeMessage.Welcome;
 import dev.kvpool.dataplane.wire.message.Key;
 import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeCommand;
+import dev.kvpool.dataplane.wire.message.NodeCommand.KeepTombstones;
 import dev.kvpool.dataplane.wire.message.NodeMessage.CommandAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeLeaves;
@@ -72,6 +73,7 @@ final class SimMaster extends SimProcess {
     final String address;
     final SimElection election;
     final Poison poison;
+    private final Lies lies;
 
     private final UUID pool;
     private CoreSettings settings;
@@ -114,6 +116,7 @@ final class SimMaster extends SimProcess {
             SimTimes times,
             MemoryLeaseStore leases,
             boolean forgets,
+            Lies lies,
             MasterWatch watch) {
         super(network, settings.name());
         this.address = name + ":0";
@@ -122,6 +125,7 @@ final class SimMaster extends SimProcess {
         this.expected = expected;
         this.forgets = forgets;
         this.watch = watch;
+        this.lies = lies;
         this.poison = new Poison(network.world);
         this.election = new SimElection(this, times.election(), leases);
         network.listen(address, this);
@@ -534,7 +538,8 @@ final class SimMaster extends SimProcess {
 
     private void receive(Session session, Message message) {
         try {
-            core.receive(session.number, poison.in(session.node, message), clockMs());
+            Message told = lies.in(session.end.peer().owner, message);
+            core.receive(session.number, poison.in(session.node, told), clockMs());
         } catch (ViewDefect e) {
             if (!poison.isOf(session.node)) {
                 throw e; // not planted, but found
@@ -648,7 +653,20 @@ final class SimMaster extends SimProcess {
         if (send.message() instanceof NodeCommand command) {
             world.trace(() -> name + " tells " + session.end.peer().owner + " " + command);
         }
+        if (send.message() instanceof KeepTombstones keep
+                && session.end.peer().owner instanceof SimNode node
+                && node.isFullOfTombstones()) {
+            in(network.delayMs(), () -> refused(session, keep));
+            return;
+        }
         write(session.end, send.message());
+    }
+
+    /** The node has no room for one tombstone more. */
+    private void refused(Session session, KeepTombstones keep) {
+        if (sessions.containsKey(session.number)) {
+            receive(session, new CommandAck(keep.requestId(), true, keep.authority(), Status.NO_SPACE));
+        }
     }
 
     private void write(End end, Message message) {

@@ -76,6 +76,7 @@ final class SimNode extends SimProcess {
 
     private boolean ssdFails;
     private boolean leaves;
+    private boolean fullOfTombstones;
     private boolean out;
 
     /** Objects of which its memory has other bytes than were put, and its SSD maybe as well. */
@@ -260,6 +261,16 @@ final class SimNode extends SimProcess {
             incarnationsOfMemory.clear();
             setBack = true;
         }
+    }
+
+    /** What masters ask it to keep of removals finds no room from now on, or does again. */
+    void fullOfTombstones(boolean now) {
+        world.trace(() -> name + (now ? " has no room for tombstones" : " has room for tombstones again"));
+        fullOfTombstones = now;
+    }
+
+    boolean isFullOfTombstones() {
+        return fullOfTombstones;
     }
 
     /** The pool is to have this node no more, or again. */

@@ -45,7 +45,8 @@ final class Simulation implements AutoCloseable {
                 new History(world, values, tally, plan.objectLeaseMaxMs() + plan.driftMs(plan.objectLeaseMaxMs()));
         Truth truth = new Truth(world, history);
         Promises promises = new Promises(world, history, plan);
-        LeaderChecks leaderChecks = new LeaderChecks(world, plan, truth, promises, tally);
+        Lies lies = new Lies(world);
+        LeaderChecks leaderChecks = new LeaderChecks(world, plan, truth, promises, tally, lies);
         SegmentChecks segmentChecks = new SegmentChecks(truth, promises, tally, this::nodeDied);
         MemoryLeaseStore leases = new MemoryLeaseStore();
         Set<String> expected = new TreeSet<>();
@@ -63,6 +64,7 @@ final class Simulation implements AutoCloseable {
                     plan.times(),
                     leases,
                     plan.transientNodes() + plan.spareNodes() > 0,
+                    lies,
                     leaderChecks);
             masters.add(master);
             addresses.add(master.address);
@@ -124,7 +126,7 @@ final class Simulation implements AutoCloseable {
         if (!plan.tenants().isEmpty()) {
             thieves.add(new SimThief(network, POOL, tally, nodes));
         }
-        faults = new Faults(plan, network, cann, leases, truth, tally, masters, nodes, clients);
+        faults = new Faults(plan, network, cann, leases, truth, tally, masters, nodes, clients, lies, leaderChecks);
         rest = new Rest(plan, world, masters, nodes, loads, history, tally, scaling);
     }
 
