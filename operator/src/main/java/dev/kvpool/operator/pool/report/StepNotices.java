@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.status.StepState;
 import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.event.Notice;
+import dev.kvpool.operator.pool.naming.Parentheses;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -155,7 +156,7 @@ final class StepNotices {
     }
 
     private static String why(StepStatus step) {
-        return step.waitsFor() == null ? "" : " (" + step.waitsFor() + ")";
+        return Parentheses.of(step.waitsFor());
     }
 
     private static String left(StepStatus step) {

@@ -5,6 +5,7 @@ import dev.kvpool.api.v1alpha1.status.RollStatus;
 import dev.kvpool.api.v1alpha1.storage.RollMode;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.naming.Parentheses;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
 import java.util.ArrayList;
@@ -68,8 +69,7 @@ public final class RollWords {
 
     /** That one which was upgraded is not ready, as a part of a sentence. */
     static String fallen(Member member) {
-        return "%s was upgraded and is not ready%s"
-                .formatted(member.pod(), member.trouble().isEmpty() ? "" : " (" + member.trouble() + ")");
+        return "%s was upgraded and is not ready%s".formatted(member.pod(), Parentheses.of(member.trouble()));
     }
 
     /** Masters that a preflight does not ask, as the end of a sentence. */

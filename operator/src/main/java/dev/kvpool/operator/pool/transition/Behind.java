@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.transition;
 
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.naming.Parentheses;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -111,7 +112,7 @@ public final class Behind {
     /** Those that are left out and why, as a sentence; empty when none is. */
     public String leftOutSentence() {
         List<String> names = members(Standing.LEFT_OUT).stream()
-                .map(member -> member.why().isEmpty() ? member.pod() : member.pod() + " (" + member.why() + ")")
+                .map(member -> member.pod() + Parentheses.of(member.why()))
                 .toList();
         return names.isEmpty()
                 ? ""

@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
+import dev.kvpool.operator.pool.naming.Parentheses;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -298,7 +299,7 @@ public final class StepJudge {
                 .or(() -> members.whyMissing(step.of()))
                 .filter(text -> !text.isEmpty())
                 .or(() -> members.isMaster(step.of()) ? members.lack(step.of()) : Optional.empty())
-                .map(text -> " (" + text + ")")
+                .map(Parentheses::of)
                 .orElse("");
         return "%s did not get ready %s%s".formatted(member.map(Member::pod).orElse(step.of()), time, why);
     }

@@ -10,6 +10,7 @@ import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.naming.NameList;
+import dev.kvpool.operator.pool.naming.Parentheses;
 import dev.kvpool.operator.pool.naming.Rounding;
 import dev.kvpool.operator.status.Finding;
 import dev.kvpool.operator.status.Reason;
@@ -63,7 +64,7 @@ final class StepWords {
     private String upgrading(StepStatus step) {
         Optional<String> refused = view.members().whyMissing(step.of());
         if (refused.isPresent()) {
-            return "%s has no pod (%s)".formatted(step.of(), refused.get());
+            return step.of() + " has no pod" + Parentheses.of(refused.get());
         }
         String pod = view.members().get(step.of()).map(Member::pod).orElse(step.of());
         return switch (step.kind()) {
@@ -285,9 +286,22 @@ final class StepWords {
             case FAILED -> " was to be recreated%s; correct the spec, or delete its pod".formatted(why(step));
             case LEFTOVERS ->
                 comingBack(step) + "; make room, set spec.drain.onLeftovers to Drop, or take the change back";
-            default -> step.kind() == StepKind.EMPTY ? comingBack(step) : " is being restarted or recreated";
+            default -> step.kind() == StepKind.EMPTY ? comingBack(step) : " " + how(step);
         };
         return "storage node %s comes first, which%s".formatted(step.of(), how);
+    }
+
+    /** What has taken away a member, or is about to, as a part of a sentence. */
+    static String stopped(StepStatus step) {
+        return step.of() + " " + how(step);
+    }
+
+    private static String how(StepStatus step) {
+        return switch (step.kind()) {
+            case EMPTY -> "is being emptied";
+            case HAND_OVER -> "hands its leadership over";
+            default -> step.state() == StepState.FAILED ? "did not get ready" : "is being restarted or recreated";
+        };
     }
 
     private String one(StepStatus step) {

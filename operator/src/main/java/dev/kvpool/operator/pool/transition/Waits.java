@@ -8,6 +8,7 @@ import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
+import dev.kvpool.operator.pool.naming.Parentheses;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -98,7 +99,7 @@ final class Waits {
                         member.id(),
                         because,
                         member.master()
-                                ? "master " + member.pod() + " is not ready" + because(member.why())
+                                ? "master " + member.pod() + " is not ready" + Parentheses.of(member.why())
                                 : isNotReady(member) + those.remedy(member)))
                 .toList();
     }
@@ -272,7 +273,7 @@ final class Waits {
     private String budget(Transition it) {
         return steps.first(
                         step -> !step.of().equals(it.of()) && (Steps.isStopped(step) || (!it.mends() && mayGo(step))))
-                .map(step -> BUDGET + ", as " + (mayGo(step) ? going(step) : stopped(step)))
+                .map(step -> BUDGET + ", as " + (mayGo(step) ? going(step) : StepWords.stopped(step)))
                 .orElse(BUDGET);
     }
 
@@ -283,15 +284,6 @@ final class Waits {
     private static String going(StepStatus step) {
         return "the pod of %s may be evicted%s"
                 .formatted(step.of(), step.machine() == null ? "" : " from " + step.machine());
-    }
-
-    private static String stopped(StepStatus step) {
-        String how = switch (step.kind()) {
-            case EMPTY -> "is being emptied";
-            case HAND_OVER -> "hands its leadership over";
-            default -> step.state() == StepState.FAILED ? "did not get ready" : "is being restarted or recreated";
-        };
-        return step.of() + " " + how;
     }
 
     /**
@@ -317,12 +309,12 @@ final class Waits {
                         .filter(master -> !master.isGone() || !standby)
                         .filter(master -> it.because().isImage() || it.master() || master.started() || master.leaving())
                         .findFirst()
-                        .map(master -> "master " + master.pod() + " is not ready" + because(master.why())
+                        .map(master -> "master " + master.pod() + " is not ready" + Parentheses.of(master.why())
                                 + (master.isGone() ? ", and no other standby knows what the leader knows" : "")));
     }
 
     private String hasNoPod(String what, String id) {
-        return what + " has no pod" + because(members.whyMissing(id).orElse(""));
+        return what + " has no pod" + Parentheses.of(members.whyMissing(id).orElse(""));
     }
 
     /** Before another image a master must also answer. */
@@ -335,10 +327,6 @@ final class Waits {
                 .map(it -> it.state() + (it.reason().isEmpty() ? "" : ", " + it.reason()))
                 .orElse("unknown to the leader");
         return "storage node " + node.id() + " is not ready"
-                + because(node.why().isEmpty() ? seen : node.why());
-    }
-
-    private static String because(String why) {
-        return why.isEmpty() ? "" : " (" + why + ")";
+                + Parentheses.of(node.why().isEmpty() ? seen : node.why());
     }
 }
