@@ -42,6 +42,11 @@ public enum EventReason {
             "SettingsStep",
             false,
             "A pod that was made with earlier settings is recreated, or hands its leadership over before."),
+    ROLLOUT_TURN(
+            "RolloutTurn",
+            false,
+            "The turn has come to a pool of which an earlier operator made other pods: it gets those of this operator. Others wait meanwhile"
+                    + " (rollout.pools of the chart)."),
     MASTER_REMOVED(
             "MasterRemoved",
             false,

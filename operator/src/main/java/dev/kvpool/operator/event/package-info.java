@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Events as values: their reasons, one to publish, and which were published already. */
+/** Events as values: their reasons, and one to publish. */
 package dev.kvpool.operator.event;

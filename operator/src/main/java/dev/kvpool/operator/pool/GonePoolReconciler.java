@@ -3,7 +3,6 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
-import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.event.recorder.EventRecorder;
 import dev.kvpool.operator.pool.gone.GonePlan;
 import dev.kvpool.operator.pool.gone.GonePool;
@@ -55,7 +54,6 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
 
     private final OperatorSettings settings;
     private final EventRecorder events;
-    private final ToldOnce told = new ToldOnce();
 
     public GonePoolReconciler(OperatorSettings settings, EventRecorder events) {
         this.settings = settings;
@@ -94,7 +92,7 @@ public class GonePoolReconciler implements Reconciler<ConfigMap> {
                         .fieldManager(PoolLabels.OPERATOR)
                         .forceConflicts()
                         .serverSideApply());
-        told.news(written, plan.notices()).forEach(notice -> events.publish(written, notice));
+        plan.notices().forEach(notice -> events.publish(written, notice));
         if (plan.isFinished()) {
             delete(written, client);
             return UpdateControl.noUpdate();

@@ -3,7 +3,6 @@ package dev.kvpool.operator.pool;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
-import dev.kvpool.operator.event.ToldOnce;
 import dev.kvpool.operator.event.recorder.EventRecorder;
 import dev.kvpool.operator.master.MasterClient;
 import dev.kvpool.operator.pool.cluster.AuthorityMaker;
@@ -39,6 +38,7 @@ import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
+import io.micrometer.core.instrument.MeterRegistry;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -65,7 +65,6 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
     private final PoolStatus status;
     private final EventRecorder events;
     private final PollInterval interval;
-    private final ToldOnce told = new ToldOnce();
     private final MatchedChildren matched = new MatchedChildren();
 
     public KvCachePoolReconciler(
@@ -73,12 +72,13 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
             OperatorSettings settings,
             EventRecorder events,
             InstantSource clock,
-            PollInterval interval) {
+            PollInterval interval,
+            MeterRegistry registry) {
         this.masters = masters;
         this.observer = new PoolObserver(masters, clock, settings.deviceHealth());
         this.settings = settings;
         this.planner = new PoolPlanner(settings);
-        this.rollout = new Rollout(settings.rollout().pools(), clock);
+        this.rollout = new Rollout(settings.rollout().pools(), clock, registry);
         this.status = new PoolStatus(settings);
         this.events = events;
         this.interval = interval;
@@ -102,7 +102,7 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
         Outcome outcome = PoolExecutor.execute(plan, seen, masters, matched, context)
                 .after(authority.changes(), authority.failure());
         KvCachePoolStatus next = status.next(seen, problems, plan, outcome);
-        told.news(pool, PoolNotices.of(seen.status(), next, outcome)).forEach(notice -> events.publish(pool, notice));
+        PoolNotices.of(seen.status(), next, outcome).forEach(notice -> events.publish(pool, notice));
         return write(pool, seen.status(), next).rescheduleAfter(interval.of(next));
     }
 
@@ -127,7 +127,10 @@ public class KvCachePoolReconciler implements Reconciler<KvCachePool> {
             PoolPlan turn = planner.plan(seen, problems, true);
             if (!turn.equals(without)) {
                 return canBegin(seen, problems, turn)
-                                && rollout.takes(id, context.getPrimaryCache().list())
+                                && rollout.takes(
+                                        id,
+                                        context.getPrimaryCache().list(),
+                                        notice -> events.publish(seen.pool(), notice))
                         ? turn
                         : without;
             }

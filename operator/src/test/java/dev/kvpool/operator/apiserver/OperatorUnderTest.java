@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.api.config.ConfigurationServiceOverrider;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -179,7 +180,7 @@ public final class OperatorUnderTest implements BeforeAllCallback, AfterAllCallb
         EventRecorder events = new EventRecorder(restricted, clock, "test");
         Set<String> watched = Set.copyOf(namespaces);
         operator.register(
-                new KvCachePoolReconciler(masters, settings, events, clock, interval),
+                new KvCachePoolReconciler(masters, settings, events, clock, interval, new SimpleMeterRegistry()),
                 watcher -> watcher.settingNamespaces(watched));
         operator.register(new TransferEngineReconciler(clock), watcher -> watcher.settingNamespaces(watched));
         operator.register(new GonePoolReconciler(settings, events), watcher -> watcher.settingNamespaces(watched));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.kvpool.api.v1alpha1.KvCachePool;
+import dev.kvpool.operator.event.EventReason;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.transition.TransitionPlan;
 import dev.kvpool.operator.status.ConditionType;
@@ -83,6 +84,7 @@ class RolloutLifecycleTest {
                 .allMatch(number -> number <= AT_A_TIME);
         assertThat(pools).noneMatch(PoolUnderTest::hasAgedAgents);
         assertThat(saidToWait).contains(true);
+        assertThat(pools).allSatisfy(pool -> assertThat(pool.events()).contains(EventReason.ROLLOUT_TURN.text()));
         assertThat(onVolumes.storagePods()).isEqualTo(volumes);
         onVolumes.play(() ->
                 says(onVolumes, "kubectl kvpool restart volumes --role storage") && onVolumes.has(Reason.COMPLETE));

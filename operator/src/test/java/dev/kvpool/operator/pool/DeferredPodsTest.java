@@ -188,7 +188,8 @@ class DeferredPodsTest {
                 .contains(new Finding(
                         Reason.OF_EARLIER_OPERATOR,
                         "The spec is carried out. An earlier operator made demo-a-0, demo-a-1, demo-master-0, demo-master-1, to be replaced"
-                                + " when the turn comes to this pool: one pool at a time."))
+                                + " when the turn comes to this pool: one pool at a time. To administrators metric kvpool_rollout_turn of the operator"
+                                + " says whose turn it is."))
                 .extracting(Finding::reason)
                 .contains(Reason.COMPLETE, Reason.APPLIED);
     }

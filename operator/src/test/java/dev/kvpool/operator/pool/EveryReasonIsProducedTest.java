@@ -42,7 +42,10 @@ import dev.kvpool.operator.status.Reason;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -318,6 +321,12 @@ class EveryReasonIsProducedTest {
             case UPGRADE_GOES_BACK -> rolls(RollPhase.ROLLING, RollPhase.GOING_BACK);
             case UPGRADE_FAILED -> rolls(RollPhase.GOING_BACK, RollPhase.FAILED);
             case SETTINGS_STEP -> steps(step(StepCause.SETTINGS, StepState.UNDER_WAY));
+            case ROLLOUT_TURN -> {
+                List<Notice> told = new ArrayList<>();
+                new Rollout(1, () -> PoolSketch.NOON, new SimpleMeterRegistry())
+                        .takes(new ResourceID("demo", "ns"), Stream.of(), told::add);
+                yield told;
+            }
             case MASTER_REMOVED ->
                 steps(new StepStatus(
                         "demo-master-1",

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Publishes events to the API server. What there is to tell, and whether it was told already, is decided before. */
+/** Publishes events to the API server. What there is to tell is decided before. */
 package dev.kvpool.operator.event.recorder;

@@ -95,9 +95,12 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
     public List<String> sentences(String pool, RolloutTerms terms) {
         List<String> sentences = new ArrayList<>();
         if (!untilTurn.isEmpty()) {
-            sentences.add("An earlier operator made %s, to be replaced when the turn comes to this pool: %s at a time."
-                    .formatted(
-                            ObservedPod.names(untilTurn), terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
+            sentences.add(
+                    ("An earlier operator made %s, to be replaced when the turn comes to this pool: %s at a time. To administrators"
+                                    + " metric kvpool_rollout_turn of the operator says whose turn it is.")
+                            .formatted(
+                                    ObservedPod.names(untilTurn),
+                                    terms.pools() == 1 ? "one pool" : terms.pools() + " pools"));
         }
         if (!untilAsked.isEmpty()) {
             sentences.add(
