@@ -6,8 +6,11 @@ addresses were. What was wrong about a request is in `violations` of the fabric 
 """
 
 import asyncio
+import ctypes
 import itertools
 import json
+import socket
+import struct
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -18,10 +21,22 @@ from recomputing import PARTS, RECOMPUTE_AND_CUT, Generated, problem_of
 
 # Faults, of which a request takes the first one that its engine has.
 FAIL, HANG, REFUSE, BUSY, NO_BLOCKS = "fail", "hang", "refuse", "busy", "no blocks"
+# From here on the connection is silent, as that of a machine without power.
+VANISH = "vanish"
 # Faults of streams: an event that is an error, and after the first event an end within the next, an end without [DONE], no end.
 ERROR_EVENT, CUT, CLEAN_END, STALL = "error event", "cut", "clean end", "stall"
 # A stream that never ends.
 FLOOD = "flood"
+
+
+_SO_ATTACH_FILTER = 26
+_RETURN_NOTHING = struct.pack("HBBI", 0x06, 0, 0, 0)
+
+
+def discard_packets(connection: socket.socket) -> None:
+    """The kernel takes no packet for this socket any more, and acknowledges none."""
+    program = ctypes.create_string_buffer(_RETURN_NOTHING, len(_RETURN_NOTHING))
+    connection.setsockopt(socket.SOL_SOCKET, _SO_ATTACH_FILTER, struct.pack("HP", 1, ctypes.addressof(program)))
 
 
 class Fabric:
@@ -127,7 +142,9 @@ class Engine:
         self.requests.append(body)
         self.credentials.append(request.headers.get("Authorization"))
         fault = self.faults.popleft() if self.faults else ""
-        if fault == HANG:
+        if fault == VANISH:
+            discard_packets(request.transport.get_extra_info("socket"))
+        if fault in (HANG, VANISH):
             await asyncio.Event().wait()
         for status, name in ((500, FAIL), (400, REFUSE), (429, BUSY)):
             if fault == name:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from deployment import answer_to, body_of, deployed, path_of, text_of_stream
-from fake_engines import BUSY, CLEAN_END, CUT, ERROR_EVENT, FAIL, FLOOD, HANG, KINDS, NO_BLOCKS, REFUSE, STALL
+from fake_engines import BUSY, CLEAN_END, CUT, ERROR_EVENT, FAIL, FLOOD, HANG, KINDS, NO_BLOCKS, REFUSE, STALL, VANISH
 from in_loop import in_loop, soon
 
 SCHEMES = sorted(KINDS)
@@ -83,6 +83,16 @@ async def test_an_engine_that_died_is_replaced_and_comes_back(scheme: str) -> No
             assert not engine.requests
             await engine.listen()
             await it.until(engine, state="ready")
+
+
+@pytest.mark.parametrize("role", ["prefill", "decode"])
+@in_loop
+async def test_a_machine_that_vanishes_is_replaced_by_another(role: str) -> None:
+    async with deployed("vllm-nixl", prefill=2, decode=2, limits={"gone": 1}) as it:
+        vanished = getattr(it, role)[0]
+        vanished.faults.append(VANISH)
+        assert await it.ask() == (200, answer_to("hello"))
+        assert (await it.instance(vanished))["failed"] == 1
 
 
 @in_loop

@@ -12,6 +12,7 @@ class Limits:
 
     Args:
         connect: seconds to connect to an engine.
+        gone: seconds without a word of an engine's machine, after which its connections fail.
         prefill: seconds for the answer of a prefill instance.
         first_byte: seconds for the first byte of a decode instance, its wait for the prompt included.
         idle: seconds between two parts of an answer.
@@ -24,6 +25,7 @@ class Limits:
     """
 
     connect: float = 3.0
+    gone: float = 15.0
     prefill: float = 300.0
     first_byte: float = 600.0
     idle: float = 300.0

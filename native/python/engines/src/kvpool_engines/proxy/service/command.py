@@ -73,6 +73,7 @@ def read_command(arguments: Sequence[str], environment: Mapping[str, str]) -> Co
         stop_timeout=given.stop_timeout,
         limits=Limits(
             connect=given.connect_timeout,
+            gone=given.gone_timeout,
             prefill=given.prefill_timeout,
             first_byte=given.first_byte_timeout,
             idle=given.idle_timeout,
@@ -127,6 +128,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--health-interval", type=_seconds, default=5.0, help="seconds between two GET /health of an instance")
     add("--health-timeout", type=_seconds, default=3.0, help="seconds for its answer")
     add("--connect-timeout", type=_seconds, default=limits.connect, help="seconds to connect to an instance")
+    add(
+        "--gone-timeout",
+        type=_seconds,
+        default=limits.gone,
+        help="seconds without a word of an instance's machine, after which its connections fail",
+    )
     add("--prefill-timeout", type=_seconds, default=limits.prefill, help="seconds for the answer of a prefill instance")
     add(
         "--first-byte-timeout",

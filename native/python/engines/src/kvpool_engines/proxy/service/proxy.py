@@ -13,6 +13,7 @@ import aiohttp
 from aiohttp import web
 
 from kvpool_engines.proxy.exchange.attempt import Attempts
+from kvpool_engines.proxy.exchange.engine_socket import engine_socket
 from kvpool_engines.proxy.exchange.limits import Limits
 from kvpool_engines.proxy.exchange.metaserver import Metaserver
 from kvpool_engines.proxy.exchange.upstream import Upstream
@@ -66,7 +67,11 @@ async def running(configuration: Configuration) -> AsyncIterator[Running]:
     limits = configuration.limits
     async with contextlib.AsyncExitStack() as stack:
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=limits.connect)
-        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_SECONDS)
+        connector = aiohttp.TCPConnector(
+            limit=0,
+            keepalive_timeout=_KEEP_ALIVE_SECONDS,
+            socket_factory=lambda address: engine_socket(address, limits.gone),
+        )
         # Cookies of one client's answer are nothing for the next client; proxies of the environment are not for engines.
         session = await stack.enter_async_context(
             aiohttp.ClientSession(connector=connector, timeout=timeout, cookie_jar=aiohttp.DummyCookieJar())
