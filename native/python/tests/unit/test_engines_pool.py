@@ -145,6 +145,26 @@ def test_a_pool_that_is_late_again_and_again_is_left_alone(pool: Pool, client: C
     assert pool.present(["a"]) == [True]
 
 
+def test_lookups_that_waited_too_long_say_nothing_of_the_pool(pool: Pool, client: Client, clock: Clock) -> None:
+    client.answers = [5]
+    for _ in range(5):
+        assert pool.present(["a"], clock.now - 0.125) == [False]
+
+    assert pool.present(["a"]) == [True]
+    assert pool.counts()["lookups_late"] == 5
+
+
+def test_calls_that_were_under_way_do_not_make_the_rest_longer(clock: Clock) -> None:
+    patience = Patience(0.125, clock)
+    asked = clock.now
+    clock.now += 0.125
+    for _ in range(10):
+        patience.ended(asked)
+
+    clock.now += 1
+    assert not patience.resting()
+
+
 def test_the_rest_grows_up_to_30_s_and_ends_with_a_call_in_time(clock: Clock) -> None:
     patience = Patience(0.125, clock)
 

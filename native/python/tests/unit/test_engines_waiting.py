@@ -81,6 +81,33 @@ def test_a_key_is_looked_up_again_when_no_request_asks_any_more(lookups: Pending
     assert lookups.take() == ["a"]
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_new_request_does_not_get_an_old_answer(lookups: PendingLookups[str], clock: Clock, there: bool) -> None:
+    lookups.ask("a", "r1")
+    assert lookups.take() == ["a"]
+    lookups.answer(["a"], [there])
+    clock.now += 1
+    assert lookups.ask("a", "r2") is there
+    clock.now += 1
+    assert lookups.ask("a", "r1") is lookups.ask("a", "r2") is there
+    assert lookups.take() == []
+
+    assert lookups.ask("a", "r3") is None
+    assert lookups.take() == ["a"]
+    lookups.answer(["a"], [not there])
+    assert [lookups.ask("a", request) for request in ("r1", "r2", "r3")] == [not there] * 3
+
+
+def test_what_was_late_is_looked_up_again_for_a_new_request(lookups: PendingLookups[str], clock: Clock) -> None:
+    lookups.ask("a", "r1")
+    lookups.take()
+    clock.now += 2
+
+    assert lookups.ask("a", "r2") is None
+    lookups.answer(lookups.take(), [True])
+    assert lookups.ask("a", "r2") is True
+
+
 def test_what_is_forgotten_before_it_is_taken_is_not_looked_up(lookups: PendingLookups[str]) -> None:
     lookups.ask("a", "r1")
     lookups.forget("r1")

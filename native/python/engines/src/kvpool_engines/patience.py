@@ -23,7 +23,7 @@ class Patience:
         self._lock = threading.Lock()
         self._late_in_a_row = 0
         self._rest = 0.0
-        self._resumes = float("-inf")
+        self._rested = self._resumes = float("-inf")  # when the last rest began, and when it ends
 
     def resting(self) -> bool:
         """Whether no call is made now."""
@@ -37,15 +37,17 @@ class Patience:
         return max(0.0, self._limit - waited)
 
     def ended(self, asked: float) -> bool:
-        """A call that was made has ended; whether it is late."""
+        """A call that was made has ended; whether it is late. One that was under way when a rest began has no part in the next."""
         now = self._clock()
         late = now - asked >= self._limit
         with self._lock:
+            if asked < self._rested:
+                return late
             if not late:
                 self._late_in_a_row, self._rest = 0, 0.0
                 return False
             self._late_in_a_row += 1
             if self._late_in_a_row >= _LATE_IN_A_ROW:
                 self._rest = min(2 * self._rest or _FIRST_REST, _LONGEST_REST)
-                self._resumes = now + self._rest
+                self._rested, self._resumes = now, now + self._rest
         return True

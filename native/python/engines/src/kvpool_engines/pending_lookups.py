@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 Key = TypeVar("Key")
+# Others store and objects are evicted: an answer holds for less than an object's lease.
+_FRESH_SECONDS = 2.0
 
 
 @dataclass(slots=True)
@@ -21,7 +23,8 @@ class _State:
 
 class PendingLookups(Generic[Key]):
     """For each key that requests ask about: not known yet, there, or not there. What is not known after the limit is not there,
-    and an answer that comes later changes nothing for these requests.
+    and an answer that comes later changes nothing for these requests. A request that asks for the first time does not
+    get an old answer: the key is looked up again, for all requests.
 
     Times are those of `clock`, in seconds. The engine asks in one thread at a time, answers come from any.
     """
@@ -37,12 +40,16 @@ class PendingLookups(Generic[Key]):
         """Whether there is an object; None: ask again."""
         with self._lock:
             state = self._states.get(key)
+            now = self._clock()
             if state is None:
-                state = self._states[key] = _State(self._clock())
+                state = self._states[key] = _State(now)
+                self._new.append(key)
+            elif request not in state.requests and now - state.asked >= max(_FRESH_SECONDS, self._limit):
+                state.asked, state.found = now, None
                 self._new.append(key)
             state.requests.add(request)
             self._keys_of.setdefault(request, set()).add(key)
-            if state.found is None and self._clock() - state.asked >= self._limit:
+            if state.found is None and now - state.asked >= self._limit:
                 state.found = False
             return state.found
 

@@ -70,12 +70,14 @@ class Pool:
             return [False] * len(keys)
         failure = None
         lengths: list[int] = []
-        try:
-            if budget := self._lookups.budget(asked):
+        late = True
+        if budget := self._lookups.budget(asked):
+            try:
                 lengths = client.size_batch(keys, timeout=budget)
-        except KvpoolError as error:
-            failure = error.status
-        if self._lookups.ended(asked):
+            except KvpoolError as error:
+                failure = error.status
+            late = self._lookups.ended(asked)
+        if late:
             self._count(lookups=1, lookups_late=1)
             self._log.warn("late", f"a lookup took longer than {self._settings.lookup_timeout:g} s: a miss")
             return [False] * len(keys)
