@@ -21,6 +21,8 @@ from recomputing import PARTS, RECOMPUTE_AND_CUT, Generated, problem_of
 
 # Faults, of which a request takes the first one that its engine has.
 FAIL, HANG, REFUSE, BUSY, NO_BLOCKS = "fail", "hang", "refuse", "busy", "no blocks"
+# The connection ends, as when the process does.
+CRASH = "crash"
 # From here on the connection is silent, as that of a machine without power.
 VANISH = "vanish"
 # Faults of streams: an event that is an error, and after the first event an end within the next, an end without [DONE], no end.
@@ -144,7 +146,9 @@ class Engine:
         fault = self.faults.popleft() if self.faults else ""
         if fault == VANISH:
             discard_packets(request.transport.get_extra_info("socket"))
-        if fault in (HANG, VANISH):
+        if fault == CRASH:
+            request.transport.abort()
+        if fault in (CRASH, HANG, VANISH):
             await asyncio.Event().wait()
         for status, name in ((500, FAIL), (400, REFUSE), (429, BUSY)):
             if fault == name:

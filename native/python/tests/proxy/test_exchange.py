@@ -7,7 +7,21 @@ from collections.abc import AsyncIterator
 
 import pytest
 from deployment import answer_to, body_of, deployed, path_of, text_of_stream
-from fake_engines import BUSY, CLEAN_END, CUT, ERROR_EVENT, FAIL, FLOOD, HANG, KINDS, NO_BLOCKS, REFUSE, STALL, VANISH
+from fake_engines import (
+    BUSY,
+    CLEAN_END,
+    CRASH,
+    CUT,
+    ERROR_EVENT,
+    FAIL,
+    FLOOD,
+    HANG,
+    KINDS,
+    NO_BLOCKS,
+    REFUSE,
+    STALL,
+    VANISH,
+)
 from in_loop import in_loop, soon
 
 SCHEMES = sorted(KINDS)
@@ -265,6 +279,20 @@ async def test_all_attempts_fail(scheme: str) -> None:
         status, error = await it.ask()
         assert (status, error["code"]) == (502, 502)
         assert error["message"].startswith("3 attempts failed") and it.prefill[0].url in error["message"]
+        await it.calm()
+
+
+@pytest.mark.parametrize("role", ["prefill", "decode"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+@in_loop
+async def test_a_request_that_ends_engines_is_given_to_two_of_them(scheme: str, role: str) -> None:
+    async with deployed(scheme, prefill=3, decode=3) as it:
+        engines = getattr(it, role)
+        for engine in engines:
+            engine.faults.append(CRASH)
+        status, error = await it.ask(stream=True)
+        assert (status, error["code"]) == (502, 502) and error["message"].startswith("2 attempts failed")
+        assert sum(len(engine.requests) for engine in engines) == 2
         await it.calm()
 
 

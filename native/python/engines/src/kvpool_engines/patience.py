@@ -37,7 +37,7 @@ class Patience:
         return max(0.0, self._limit - waited)
 
     def ended(self, asked: float) -> bool:
-        """A call that was made has ended; whether it is late. One that was under way when a rest began has no part in the next."""
+        """A call that was made has ended; whether it is late. One that was under way when a rest began counts for nothing."""
         now = self._clock()
         late = now - asked >= self._limit
         with self._lock:

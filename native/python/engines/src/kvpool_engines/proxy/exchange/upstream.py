@@ -35,6 +35,10 @@ class EngineLate(EngineFailed):
     """An engine that has the request did not answer in time. Where it has too much to do, so have the others."""
 
 
+class EngineGone(EngineFailed):
+    """The connection ended while the engine had the request, which may be why: another engine might end as well."""
+
+
 class EngineRefused(Exception):
     """The engine says that the request is wrong: its answer is for the client."""
 
@@ -191,7 +195,7 @@ class Upstream:
         except TimeoutError:
             raise late(instance, f"no answer after {seconds:g} s") from None
         except (aiohttp.ClientError, OSError) as problem:
-            raise EngineFailed(instance, f"the connection failed: {problem or type(problem).__name__}") from None
+            raise EngineGone(instance, f"the connection failed: {problem or type(problem).__name__}") from None
 
 
 async def _nothing() -> AsyncIterator[bytes]:

@@ -13,7 +13,15 @@ from aiohttp import web
 from kvpool_engines.proxy.exchange.answer import Answer
 from kvpool_engines.proxy.exchange.attempt import Attempts
 from kvpool_engines.proxy.exchange.limits import Limits
-from kvpool_engines.proxy.exchange.upstream import BUSY, EngineFailed, EngineLate, EngineRefused, Reply, Upstream
+from kvpool_engines.proxy.exchange.upstream import (
+    BUSY,
+    EngineFailed,
+    EngineGone,
+    EngineLate,
+    EngineRefused,
+    Reply,
+    Upstream,
+)
 from kvpool_engines.proxy.instances.description import Role
 from kvpool_engines.proxy.instances.instance import Instance
 from kvpool_engines.proxy.instances.registry import Registry
@@ -132,6 +140,9 @@ class Completions:
                 failures.append(failed)
                 avoid.add(failed.instance)
                 self._metrics.retries[failed.instance.description.role.value] += 1
+                # A request at which engines end must not be given to all of them.
+                if sum(isinstance(one, EngineGone) for one in failures) > 1:
+                    break
             except Refusal as refusal:
                 raise Refusal(refusal.status, _all([*failures, refusal])) from None
         if all(failed.status == BUSY for failed in failures):
