@@ -269,7 +269,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         zmq, msgpack = importlib.import_module("zmq"), importlib.import_module("msgpack")
     except ImportError as e:
-        raise SystemExit(f"{e}: install kvpool-engines[events]") from None
+        raise SystemExit(f"{e}: pip install msgpack pyzmq") from None
     publisher_socket = zmq.Context.instance().socket(zmq.PUB)
     publisher_socket.set_hwm(65_536)
     publisher_socket.bind(options.bind)

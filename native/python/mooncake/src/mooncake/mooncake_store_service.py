@@ -121,7 +121,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return asyncio.run(serve(config, options))
     except ModuleNotFoundError as problem:
-        _logger.error("%s: install aiohttp, as by `pip install kvpool-mooncake[service]`", problem)
+        _logger.error("%s: pip install aiohttp", problem)
         return 1
     except OSError as problem:
         _logger.error("cannot listen on %s:%d: %s", options.host, options.port, problem)
