@@ -99,6 +99,19 @@ class ActivationTest {
 
         assertThat(pool.node("a").active()).isEqualTo(SECOND);
         assertThat(pool.node("b").active()).isEqualTo(FIRST);
-        assertThat(pool.node("b").activationsHeard()).isOne();
+        assertThat(pool.node("b").activationsHeard())
+                .as("of both numbers, and of the wire alone")
+                .isEqualTo(2);
+    }
+
+    /** As a node that lies may have said of a register that was set back. */
+    @Test
+    void aLayoutThatNoBuildKnowsHoldsUpNoWireVersion() {
+        Scenario pool = pool();
+        pool.nodes.values().forEach(node -> node.knowing(2, 1));
+
+        raise(pool);
+
+        assertThat(pool.nodes.values()).extracting(ModelNode::active).containsOnly(new ActiveVersions(2, 1));
     }
 }

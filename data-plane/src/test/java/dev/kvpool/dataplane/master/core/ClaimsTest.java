@@ -399,6 +399,36 @@ class ClaimsTest {
         assertThat(pool.node("c").active().wire()).as("it is told").isEqualTo(2);
     }
 
+    /** As after the Lease was deleted when one of the nodes had been raised: no other one will tell. */
+    @Test
+    void orOneStorageNodeWhereTheRegisterWasLost() {
+        pool.crash("a");
+        pool.node("a")
+                .knowing(2, 2)
+                .obedience()
+                .activate(new Activate(1, pool.talkedTo().leads(), new ActiveVersions(2, 1)));
+        pool.world.setRegister(Register.NONE);
+        ModelMaster next = pool.master();
+        pool.lead(next, 8).talkTo(next);
+        pool.nodes.values().forEach(node -> node.knowing(2, 2));
+        pool.world.run(1_000);
+        assertThat(pool.world.register().active().wire()).isEqualTo(1);
+        pool.restart("a");
+        pool.world.run(1_000);
+
+        assertThat(pool.world.register().active().wire()).isEqualTo(2);
+        assertThat(pool.node("c").active().wire()).as("it is told").isEqualTo(2);
+        assertThat(next.status().readyNodes()).isEqualTo(3);
+    }
+
+    @Test
+    void ofOneNodeItIsNotAndThatOneIsNotKept() {
+        raisedByAnother(pool, "a");
+
+        assertThat(pool.world.register().active().wire()).isEqualTo(1);
+        assertThat(pool.reason("a")).contains("speaks wire 2, the register says 1");
+    }
+
     private static Scenario ofThreeEngines() {
         Scenario engines = new Scenario().leading(5);
         for (String id : List.of("x", "y", "z")) {

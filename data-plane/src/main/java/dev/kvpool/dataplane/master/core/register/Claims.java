@@ -23,8 +23,8 @@ import java.util.function.Function;
  * them is refused, for it would outlive that node. Only if the Lease was deleted or set back may nodes know better, though of no epoch more than
  * {@link Bounds#EPOCH_STEP_MAX} above the Lease's, however many say so: in a pool of one storage node that is any process with its name. If the register is
  * older than they are, it counts what a majority of the expected nodes, in a pool of engines alone of its members, says at least, of removals a majority of those that are not
- * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything: no leader
- * tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies
+ * behind. If the register was lost, it is not known who is behind, and one node is enough to know of a removal of everything, and one storage
+ * node of the wire version, up to what the masters' build knows: no leader tells a node of one that the register did not have, and nothing removed may be read again. An engine without a certificate that lies
  * can do no more to objects than any client that removes everything. A process that is most of the members of a pool of engines alone can raise the
  * wire version for good, up to what the masters' build knows. An engine with the certificate of a tenant could do more, to others: what it says of
  * removals counts for {@link TenantPurges objects of its tenant} alone, and is not held against it.
@@ -127,9 +127,12 @@ public final class Claims {
             return "node %s says that everything below %s was removed, the register says below %s%s"
                     .formatted(node.id, node.purgeId(), bounds.purgeId(), NOT_BELIEVED);
         }
-        // A higher layout is the node's own affair: a build that knows no lower one formats its segment again, and no
-        // node follows it.
-        ActiveVersions active = bounds.active();
+        return objectionToWire(node);
+    }
+
+    /** A higher layout is the node's own affair: a build that knows no lower one formats its segment again, and no node follows it. */
+    private String objectionToWire(NodeView node) {
+        ActiveVersions active = register.wanted().active();
         if (!active.equals(ActiveVersions.UNKNOWN) && node.active().wire() > active.wire()) {
             return "node %s speaks wire %d, the register says %d%s"
                     .formatted(node.id, node.active().wire(), active.wire(), NOT_BELIEVED);
@@ -137,11 +140,16 @@ public final class Claims {
         return "";
     }
 
-    /** A node that is there says what it speaks by now: the leader before may have raised that just before the register was lost or set back. */
-    public void told(NodeView node, Authority ours) {
-        if (node.active().wire() > register.wanted().active().wire()) {
-            recover(ours);
+    /**
+     * What is wrong with what a node that is there says it speaks by now, empty when nothing is: the leader before may have raised that just
+     * before the register was lost or set back.
+     */
+    public String objectionToVersions(NodeView node, Authority ours) {
+        if (node.active().wire() <= register.wanted().active().wire()) {
+            return "";
         }
+        recover(ours);
+        return objectionToWire(node);
     }
 
     /**
@@ -152,10 +160,25 @@ public final class Claims {
         List<String> upToDate = new ArrayList<>(asked);
         upToDate.removeAll(register.wanted().behind());
         purged(toldByMajority(upToDate, node -> node.purgeId(), ObjectId.NONE), ours);
-        int wire = toldByMajority(asked, node -> node.active().wire(), 0);
+        int wire = Math.max(toldByMajority(asked, node -> node.active().wire(), 0), wireBeforeLoss());
         // Engines have no segments that last. Nothing would lower it again.
         int layout = toldByMajority(membership.expected(), node -> node.active().layout(), 0);
         register.change(it -> it.raised(new ActiveVersions(wire, layout)));
+    }
+
+    /**
+     * What one storage node knows of a register that was lost: it was told so by a leader that had it in the register, perhaps as the first,
+     * and nothing takes it back. 0 when none was lost.
+     */
+    private int wireBeforeLoss() {
+        int wire = 0;
+        for (String id : membership.expected()) {
+            NodeView node = membership.node(id);
+            if (node != null && members.mayKnowLostRegister(node)) {
+                wire = Math.max(wire, node.active().wire());
+            }
+        }
+        return wire;
     }
 
     /** Of engines with certificates one tenant may have most: none of those is counted. */

@@ -63,6 +63,11 @@ public final class Members {
         return beganWithout || register.wanted().open();
     }
 
+    /** Whether the pool had a register that this leader never read, and this node was there. */
+    boolean mayKnowLostRegister(NodeView node) {
+        return isRegisterLost() && hasObeyedAnother(node);
+    }
+
     /** Whether a node may hold something that counts. */
     public boolean isMember(NodeView node) {
         return register.wanted().isMember(node.id) && !failedSsds.isBack(node) && !isGivenUp(node);

@@ -121,9 +121,12 @@ public final class Fencing {
         }
     }
 
-    /** A node has said what it speaks. */
+    /** A node has said what it speaks. One that is not believed is not kept until it connects again, when it would be refused. */
     public void toldVersions(NodeView node) {
-        claims.told(node, leadership.authority());
+        String objection = claims.objectionToVersions(node, leadership.authority());
+        if (!objection.isEmpty()) {
+            refuse(node, objection);
+        }
     }
 
     ObjectId oldestGrant() {

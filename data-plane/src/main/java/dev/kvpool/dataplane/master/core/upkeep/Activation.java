@@ -58,19 +58,38 @@ public final class Activation {
         for (NodeView node : membership.usable()) {
             if (goal.exceeds(node.active()) && !goal.equals(told.get(node.id))) {
                 told.put(node.id, goal);
-                commands.send(
-                        node,
-                        requestId -> new Activate(requestId, authority, goal),
-                        nowMs + Bounds.COMMAND_WAIT_MS,
-                        status -> answered(node, goal, status));
+                tell(node, authority, goal, goal, nowMs);
             }
         }
     }
 
-    private void answered(NodeView node, ActiveVersions goal, Status status) {
+    private void tell(NodeView node, Authority authority, ActiveVersions goal, ActiveVersions versions, long nowMs) {
+        commands.send(
+                node,
+                requestId -> new Activate(requestId, authority, versions),
+                nowMs + Bounds.COMMAND_WAIT_MS,
+                status -> answered(node, authority, goal, versions, status, nowMs));
+    }
+
+    private void answered(
+            NodeView node,
+            Authority authority,
+            ActiveVersions goal,
+            ActiveVersions versions,
+            Status status,
+            long nowMs) {
+        ActiveVersions wireAlone = new ActiveVersions(goal.wire(), node.active().layout());
         if (status == Status.OK) {
-            node.raised(goal);
-            told.remove(node.id, goal);
+            node.raised(versions);
+            if (versions.equals(goal)) {
+                told.remove(node.id, goal);
+            }
+        } else if (status == Status.VERSION_MISMATCH
+                && versions.layout() > wireAlone.layout()
+                && wireAlone.exceeds(node.active())) {
+            // A layout that no build knows, as a node that lies may have said of a register that was set back, holds up
+            // no wire version.
+            tell(node, authority, goal, wireAlone, nowMs);
         } else if (status == Status.VERSION_MISMATCH) {
             // Its build does not know them, and will not learn: said once a connection, as it is not told again.
             outbox.report("node %s (kvpool %s) cannot be raised to %s: its build does not know it; upgrade it"
