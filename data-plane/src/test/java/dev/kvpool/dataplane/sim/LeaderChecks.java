@@ -288,8 +288,9 @@ final class LeaderChecks implements MasterWatch {
     }
 
     @Override
-    public Runnable drainBegins(String node) {
+    public Runnable drainBegins(SimMaster master, String node) {
         long number = ++lastDrain;
+        long life = lifeKnownTo(master, node);
         drains.put(node, number);
         return () -> {
             if (drains.getOrDefault(node, 0L) == number) {
@@ -300,9 +301,18 @@ final class LeaderChecks implements MasterWatch {
                         "that %s is emptied is said, and not in the Lease, which has %s",
                         node,
                         stored);
-                drained.put(node, truth.node(node).incarnation());
+                drained.put(node, life);
             }
         };
+    }
+
+    /** A process that has just ended may be the one that a master has in view, and empties. */
+    private static long lifeKnownTo(SimMaster master, String node) {
+        return master.status().nodes().stream()
+                .filter(it -> it.id().equals(node))
+                .mapToLong(PoolStatus.Node::incarnation)
+                .findAny()
+                .orElseThrow();
     }
 
     @Override

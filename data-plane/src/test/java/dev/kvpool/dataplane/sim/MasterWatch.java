@@ -22,7 +22,7 @@ interface MasterWatch {
     void purged(SimNode node, ObjectId below);
 
     /** A leader begins to empty a node, and runs what this returns when it says so. */
-    Runnable drainBegins(String node);
+    Runnable drainBegins(SimMaster master, String node);
 
     /** Somebody has a node take part again. */
     void drainIsCancelled(String node);

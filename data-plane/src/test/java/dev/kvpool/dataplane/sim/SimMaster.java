@@ -198,7 +198,7 @@ final class SimMaster extends SimProcess {
         boolean begun = core.drain(node, timeoutMs % 2 == 0, timeoutMs, world.nowMs(), clockMs())
                 .isEmpty();
         if (begun) {
-            core.whenKept(watch.drainBegins(node));
+            core.whenKept(watch.drainBegins(this, node));
         }
         perform();
         return begun;
