@@ -387,6 +387,11 @@ final class Faults {
         }
     }
 
+    /** Of a register that was lost one node is believed: that everything was removed, and which wire version the pool speaks. */
+    private boolean mayRegisterBeLost() {
+        return plan.tampering() || !leaders.haveReadRegister();
+    }
+
     /** For a while one node of several says what it cannot know. */
     private void lie(SimNode node) {
         if (node.isTransient || lies.areUnderWay()) {
@@ -395,14 +400,13 @@ final class Faults {
         switch (world.random.nextInt(3)) {
             case 0 -> lies.ofEpoch(node, leaders.highestEpoch());
             case 1 -> {
-                // Of a register that was lost any node may know that everything was removed.
-                if (plan.tampering() || !leaders.haveReadRegister()) {
+                if (mayRegisterBeLost()) {
                     return;
                 }
                 lies.ofPurge(node, leaders.highestEpoch());
             }
             default -> {
-                if (plan.raising()) {
+                if (plan.raising() || mayRegisterBeLost()) {
                     return;
                 }
                 lies.ofWire(node, SimMaster.RAISED_WIRE);
