@@ -142,6 +142,10 @@ final class Faults {
             loseWitnesses(node);
             return;
         }
+        if (plan.swaps() && world.oneIn(8)) {
+            swapMemory(node);
+            return;
+        }
         switch (world.random.nextInt(plan.transientNodes() > 0 ? 20 : 17)) {
             case 0 -> crash("master crashed", master);
             case 1 -> freezeOrHang(master);
@@ -362,6 +366,22 @@ final class Faults {
         });
     }
 
+    /** As of a node whose volume is another one for a while. */
+    private void swapMemory(SimNode node) {
+        if (node.isTransient || !node.isUp()) {
+            return;
+        }
+        tally.count("node was back with its earlier memory");
+        node.crash();
+        node.swapMemory();
+        startIn(world.between(10, 500), node);
+        world.in(world.between(1_000, 6_000), () -> {
+            node.crash();
+            node.swapMemory();
+            startIn(world.between(10, 2_000), node);
+        });
+    }
+
     private void startIn(long ms, SimProcess process) {
         world.in(ms, () -> {
             if (!process.isUp() && !isOut(process)) {
@@ -397,20 +417,12 @@ final class Faults {
         if (node.isTransient || lies.areUnderWay()) {
             return;
         }
-        switch (world.random.nextInt(3)) {
-            case 0 -> lies.ofEpoch(node, leaders.highestEpoch());
-            case 1 -> {
-                if (mayRegisterBeLost()) {
-                    return;
-                }
-                lies.ofPurge(node, leaders.highestEpoch());
-            }
-            default -> {
-                if (plan.raising() || mayRegisterBeLost()) {
-                    return;
-                }
-                lies.ofWire(node, SimMaster.RAISED_WIRE);
-            }
+        if (world.oneIn(2)) {
+            lies.ofEpoch(node, leaders.highestEpoch());
+        } else if (plan.raising() || mayRegisterBeLost()) {
+            return;
+        } else {
+            lies.ofWire(node, SimMaster.RAISED_WIRE);
         }
         tally.count("node lied");
         world.in(world.between(1_000, 15_000), lies::end);

@@ -9,28 +9,24 @@ import dev.kvpool.dataplane.wire.message.Message;
 import dev.kvpool.dataplane.wire.message.NodeMessage.FenceAck;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeInfo;
 import dev.kvpool.dataplane.wire.message.NodeMessage.NodeStats;
-import dev.kvpool.dataplane.wire.message.ObjectId;
 import java.util.HashSet;
 import java.util.Set;
 
 /**
- * What one storage node says that is not so: it knows of an epoch, a removal of everything or a wire version that there never were. Others, or
- * the register, know better, and its word alone changes nothing.
+ * What one storage node says that is not so: it knows of an epoch or a wire version that there never were. Others, or the register, know
+ * better, and its word alone changes nothing. Of a removal of everything one node may know that is alone in having missed nothing.
  */
 final class Lies {
     private static final long FAR_MIN = 50;
-    private static final long COUNTER = 1L << 40;
 
     private final World world;
     private SimNode node;
     private Authority seen;
-    private ObjectId purgeId;
     private int wire;
 
     /** All that was ever said. */
     private long lowestEpoch = Long.MAX_VALUE;
 
-    private final Set<ObjectId> purgeIds = new HashSet<>();
     private final Set<Integer> wires = new HashSet<>();
 
     Lies(World world) {
@@ -40,33 +36,24 @@ final class Lies {
     /** @param highest the highest epoch of a leader until now */
     void ofEpoch(SimNode liar, long highest) {
         long far = world.between(FAR_MIN, world.oneIn(3) ? 2 * Bounds.EPOCH_STEP_MAX : Bounds.EPOCH_STEP_MAX / 2);
-        begin(liar, new Authority(highest + far, world.between(1, Long.MAX_VALUE - 1)), ObjectId.NONE, 0);
-    }
-
-    /** Of one under a leader before the one of this epoch: it would cover all that was put under that. */
-    void ofPurge(SimNode liar, long epoch) {
-        begin(liar, Authority.NONE, new ObjectId(epoch - 1, COUNTER), 0);
+        begin(liar, new Authority(highest + far, world.between(1, Long.MAX_VALUE - 1)), 0);
     }
 
     void ofWire(SimNode liar, int version) {
-        begin(liar, Authority.NONE, ObjectId.NONE, version);
+        begin(liar, Authority.NONE, version);
     }
 
-    private void begin(SimNode liar, Authority lieOfEpoch, ObjectId lieOfPurge, int lieOfWire) {
+    private void begin(SimNode liar, Authority lieOfEpoch, int lieOfWire) {
         node = liar;
         seen = lieOfEpoch;
-        purgeId = lieOfPurge;
         wire = lieOfWire;
         if (seen.epoch() > 0) {
             lowestEpoch = Math.min(lowestEpoch, seen.epoch());
         }
-        if (!purgeId.equals(ObjectId.NONE)) {
-            purgeIds.add(purgeId);
-        }
         if (wire > 0) {
             wires.add(wire);
         }
-        world.trace(() -> liar + " lies: " + seen + ", purge id " + purgeId + ", wire " + wire);
+        world.trace(() -> liar + " lies: " + seen + ", wire " + wire);
     }
 
     boolean areUnderWay() {
@@ -86,7 +73,7 @@ final class Lies {
             case NodeInfo it ->
                 new NodeInfo(
                         said(it.seen()),
-                        said(it.purgeId()),
+                        it.purgeId(),
                         it.objectLeaseMaxMs(),
                         it.highestObject(),
                         it.isTransient(),
@@ -106,7 +93,7 @@ final class Lies {
                         it.incarnation(),
                         it.sequence(),
                         it.objectLeaseMaxMs(),
-                        said(it.purgeId()));
+                        it.purgeId());
             case NodeStats it ->
                 new NodeStats(
                         it.sequence(),
@@ -128,10 +115,6 @@ final class Lies {
         return seen.epoch() > 0 ? seen : truth;
     }
 
-    private ObjectId said(ObjectId truth) {
-        return purgeId.isNewerThan(truth) ? purgeId : truth;
-    }
-
     private ActiveVersions said(ActiveVersions truth) {
         return wire > 0 ? new ActiveVersions(wire, truth.layout()) : truth;
     }
@@ -147,11 +130,6 @@ final class Lies {
     }
 
     void stored(Register register) {
-        Violation.unless(
-                !purgeIds.contains(register.purgeId()),
-                "the word of one node is not enough",
-                "of a removal of everything only a node that lies has said, and the Lease has %s",
-                register);
         Violation.unless(
                 !wires.contains(register.active().wire()),
                 "the word of one node is not enough",

@@ -9,6 +9,9 @@ interface NodeWatch {
     /** All bytes are about to be lost. */
     void wiped(SimNode node);
 
+    /** Another memory has taken the place of the one it had. */
+    void swapped(SimNode node);
+
     /** Bytes of an object in its memory are about to change. */
     void damaged(SimNode node, SegmentImage.Slot slot);
 

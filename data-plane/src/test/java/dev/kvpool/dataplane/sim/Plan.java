@@ -40,6 +40,7 @@ import java.util.SplittableRandom;
  * @param reusing so many clients read what they were told of before without asking again, while its lease holds
  * @param lying one storage node of three or more now and then says what is not so
  * @param filling nodes have no room for tombstones now and then
+ * @param swapping see {@link #swaps}
  * @param forgetting all nodes that know what one away has missed lose their memory, and no master lives that knows it
  */
 record Plan(
@@ -79,7 +80,8 @@ record Plan(
         Optional<CannPlan> cann,
         boolean lying,
         boolean filling,
-        boolean forgetting) {
+        boolean forgetting,
+        boolean swapping) {
     /** Those that clients may be of. */
     static final List<Tenant> TENANTS = List.of(Tenant.DEFAULT, Tenant.of("a"), Tenant.of("ab"));
 
@@ -192,10 +194,8 @@ record Plan(
                         && !cramped
                         && !available
                         && new SplittableRandom(seed ^ 0xF0113).nextInt(tight ? 3 : 10) == 0,
-                removing
-                        && storageNodes > 1
-                        && spareNodes == 0
-                        && new SplittableRandom(seed ^ 0xF0463).nextInt(4) == 0);
+                removing && storageNodes > 1 && spareNodes == 0 && new SplittableRandom(seed ^ 0xF0463).nextInt(4) == 0,
+                new SplittableRandom(seed ^ 0x54A9).nextInt(3) != 0);
     }
 
     /**
@@ -246,7 +246,8 @@ record Plan(
                 Optional.empty(),
                 plain.lying,
                 plain.filling,
-                plain.forgetting);
+                plain.forgetting,
+                plain.swapping);
     }
 
     /** What moves the payloads of a client, by its number. */
@@ -271,6 +272,11 @@ record Plan(
     /** Of a client, or of the engine behind a transient node, by its number. */
     Optional<Tenant> tenant(int number) {
         return tenants.isEmpty() ? Optional.empty() : Optional.of(tenants.get(number % tenants.size()));
+    }
+
+    /** Whether nodes are back now and then with a memory that another one had taken the place of, which has no SSD and is no disk. */
+    boolean swaps() {
+        return swapping && removing && nodes > 1 && spareNodes == 0 && !ssd && !disks && !corrupting && !available;
     }
 
     /** All keys that clients put, qualified. */

@@ -183,6 +183,14 @@ final class SegmentChecks implements NodeWatch {
     }
 
     @Override
+    public void swapped(SimNode node) {
+        Seen now = seen(node);
+        now.authority = node.image.authority();
+        now.activeWire = node.image.activeWire();
+        now.slots = node.image.slots();
+    }
+
+    @Override
     public void damaged(SimNode node, Slot slot) {
         truth.damaged(node, slot);
     }

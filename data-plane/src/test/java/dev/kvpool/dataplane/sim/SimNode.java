@@ -71,6 +71,9 @@ final class SimNode extends SimProcess {
     /** The power failed without an end in order before: what the segment says until the next life began is no truth. */
     private boolean setBack;
 
+    /** The segment that it had before the one that it has now; null when that is gone. */
+    private byte[] aside;
+
     /** A life has begun since the last one that ended in order, if there was any. */
     private boolean livedSinceEnd;
 
@@ -224,6 +227,23 @@ final class SimNode extends SimProcess {
         setBack = false;
         NodeCore.format(identity(), memory);
         watch.changed(this);
+    }
+
+    /** Another segment takes the place of its own, which is kept, or that one is back; not while it lives. */
+    void swapMemory() {
+        world.trace(() -> name + (aside == null ? " has another memory" : " has its earlier memory again"));
+        watch.wiped(this);
+        incarnationsOfMemory.clear();
+        byte[] now = NativeMemory.read(memory.address(), (int) SEGMENT_BYTES);
+        if (aside == null) {
+            memory.wipe();
+            NodeCore.format(identity(), memory);
+            aside = now;
+        } else {
+            NativeMemory.write(memory.address(), aside);
+            aside = null;
+        }
+        watch.swapped(this);
     }
 
     /** Whether its machine may lose the power without the node's memory, which a disk keeps in part. */
