@@ -91,6 +91,10 @@ HEALTHY = {
     series("kvpool_node_files_set_aside", NODE, reason="foreign"): always(0),
     series("kvpool_node_capacity_bytes", "demo-a-1"): always(1000),
     series("kvpool_node_serves_ucx", "demo-a-1"): always(0),
+    # Its certificates live for one hour, and are renewed after half of it.
+    series("kvpool_certificate_not_after_seconds", "demo-a-1", kind="leaf"): " ".join(
+        f"{3600 + renewal * 1800}+0x29" for renewal in range(MINUTES // 30 + 1)
+    ),
     # A pool without TLS: all its peers are plain, and its processes have no certificate.
     series("kvpool_plaintext_connections", "old-master-0", peer="client", kvpool_dev_pool="old"): always(7),
     series("kvpool_certificate_not_after_seconds", "old-master-0", kind="leaf", kvpool_dev_pool="old"): always(0),
@@ -317,10 +321,20 @@ FAILURES = [
         "KvpoolCertificateEnds",
         "a certificate is not renewed",
         {series("kvpool_certificate_not_after_seconds", LEADER, kind="leaf"): then(86_400, 6 * 3600 + 1200)},
-        34,
-        36,
+        24,
+        26,
         "warning",
-        "The certificate of team/demo-master-0 ends in less than 6 hours",
+        "The certificate of team/demo-master-0 is not renewed",
+        {"pod": LEADER},
+    ),
+    Failure(
+        "KvpoolCertificateEnds",
+        "a certificate of one hour is not renewed",
+        {series("kvpool_certificate_not_after_seconds", LEADER, kind="leaf"): always(3600)},
+        50,
+        52,
+        "warning",
+        "The certificate of team/demo-master-0 is not renewed",
         {"pod": LEADER},
     ),
     Failure(
