@@ -63,7 +63,7 @@ class AwayDirectoriesTest {
         assertThat(list(plan)).isEqualTo(Map.of("a.n1", PATH));
         assertThat(plan.expectedNodes()).as("else the leader forgets it").contains("a.n1");
         assertThat(named(plan)).as("so that its pod can come back").containsExactly("n1");
-        assertThat(plan.waiting())
+        assertThat(plan.outstanding().waiting())
                 .singleElement()
                 .asString()
                 .startsWith(
@@ -85,7 +85,10 @@ class AwayDirectoriesTest {
         assertThat(jobs(plan)).isEmpty();
         assertThat(plan.delete()).isEmpty();
         assertThat(plan.expectedNodes()).contains("a.n1");
-        assertThat(plan.waiting()).singleElement().asString().contains("stays until a.n1 is empty. What a.n1 may hold");
+        assertThat(plan.outstanding().waiting())
+                .singleElement()
+                .asString()
+                .contains("stays until a.n1 is empty. What a.n1 may hold");
     }
 
     @ParameterizedTest
@@ -97,7 +100,10 @@ class AwayDirectoriesTest {
 
         assertThat(jobs(plan)).isEmpty();
         assertThat(plan.expectedNodes()).contains("a.n1");
-        assertThat(plan.waiting()).singleElement().asString().contains("emptied when the set is in the spec again");
+        assertThat(plan.outstanding().waiting())
+                .singleElement()
+                .asString()
+                .contains("emptied when the set is in the spec again");
     }
 
     @Test

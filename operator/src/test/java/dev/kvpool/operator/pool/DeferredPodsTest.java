@@ -222,7 +222,7 @@ class DeferredPodsTest {
 
         PoolPlan plan = plan(sketch, NOW, true);
         assertThat(plan.deferred().untilAsked()).extracting(ObservedPod::name).containsExactly("demo-a-0", "demo-a-1");
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test

@@ -34,7 +34,7 @@ class DepartedPodsTest {
 
             assertThat(plan.delete()).isEmpty();
             assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("demo-a-0");
-            assertThat(plan.waiting())
+            assertThat(plan.outstanding().waiting())
                     .singleElement()
                     .asString()
                     .contains("stays until demo-a-0 is empty")
@@ -99,7 +99,7 @@ class DepartedPodsTest {
                 .as("demo-a-2 is known to be empty and goes first")
                 .isEqualTo(2);
         assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("demo-a-1");
-        assertThat(plan.waiting())
+        assertThat(plan.outstanding().waiting())
                 .singleElement()
                 .asString()
                 .startsWith("Storage set a keeps 2 nodes instead of 1 until demo-a-1 is empty. What demo-a-1 may hold");
@@ -134,7 +134,7 @@ class DepartedPodsTest {
                 .noneMatch(child -> child.getMetadata().getName().equals("demo-a"));
         assertThat(plan.delete()).isEmpty();
         assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("demo-a-0");
-        assertThat(plan.waiting())
+        assertThat(plan.outstanding().waiting())
                 .containsExactly("Storage set a is no longer in the spec with the volume that it has and stays until"
                         + " demo-a-0 is empty.");
 
@@ -172,7 +172,7 @@ class DepartedPodsTest {
         assertThat(plan.delete()).isEmpty();
         assertThat(PoolSketch.replaced(plan)).isEmpty();
         assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("a.n1");
-        assertThat(plan.waiting())
+        assertThat(plan.outstanding().waiting())
                 .containsExactly(
                         "Storage set a is no longer in the spec with the volume that it has and stays until a.n1 is empty.");
 
@@ -197,7 +197,7 @@ class DepartedPodsTest {
                 .masters(2, 1, PoolSketch.leader(List.of(holding("a.n1"))))
                 .plan();
 
-        assertThat(plan.waiting()).isEmpty();
+        assertThat(plan.outstanding().waiting()).isEmpty();
         assertThat(PoolSketch.emptied(plan)).isEmpty();
         assertThat(plan.apply()).anyMatch(child -> child instanceof DaemonSet);
     }
@@ -234,7 +234,7 @@ class DepartedPodsTest {
                 .pod(pod("demo-a-0", true))
                 .masters(2, 1, PoolSketch.leader(List.of(holding("demo-a-0"))))
                 .plan();
-        assertThat(plan.waiting()).isEmpty();
+        assertThat(plan.outstanding().waiting()).isEmpty();
         assertThat(set(plan, "demo-a").getSpec().getReplicas()).isEqualTo(1);
     }
 

@@ -166,7 +166,7 @@ class EveryFieldCountsTest {
         children.addAll(outdated(whole).apply());
         List<Finding> findings = new ArrayList<>(now.findings());
         findings.add(new Finding(
-                Reason.WOULD_LOSE_BYTES, outdated(whole).transitions().heldBack()));
+                Reason.WOULD_LOSE_BYTES, outdated(whole).transitions().words().heldBack()));
         UpgradeSpec options = new PoolSketch(whole).observation().spec().upgrade();
         return new Effect(
                 now.problems(),

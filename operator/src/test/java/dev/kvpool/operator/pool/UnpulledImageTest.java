@@ -38,7 +38,7 @@ class UnpulledImageTest {
                 .plan();
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack())
+        assertThat(plan.transitions().words().heldBack())
                 .startsWith("demo-a-1 still runs with earlier settings: replacing it would lose");
         assertThat(PoolSketch.replaced(onTwo(pod("demo-a-1", "earlier", "")).plan()))
                 .as("one that never ran")
@@ -54,7 +54,8 @@ class UnpulledImageTest {
                 .plan();
 
         assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("demo-a-1");
-        assertThat(plan.waiting()).containsExactly("Storage set a keeps 2 nodes instead of 1 until demo-a-1 is empty.");
+        assertThat(plan.outstanding().waiting())
+                .containsExactly("Storage set a keeps 2 nodes instead of 1 until demo-a-1 is empty.");
     }
 
     @Test

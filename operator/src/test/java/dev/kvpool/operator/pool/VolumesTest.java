@@ -30,7 +30,7 @@ class VolumesTest {
         PoolPlan plan = running(CLAIMS.formatted("", 2), "earlier").plan();
 
         assertThat(PoolSketch.replaced(plan)).containsExactly("demo-a-1");
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -39,7 +39,7 @@ class VolumesTest {
                 .plan();
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack()).isNotEmpty();
+        assertThat(plan.transitions().words().heldBack()).isNotEmpty();
     }
 
     @Test
@@ -90,7 +90,7 @@ class VolumesTest {
 
         PoolPlan plan = sketch.plan();
 
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
         assertThat(PoolSketch.replaced(plan)).containsExactly("a.n3");
     }
 

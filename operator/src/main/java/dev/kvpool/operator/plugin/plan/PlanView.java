@@ -47,7 +47,8 @@ public record PlanView(
      */
     public static PlanView of(PoolObservation seen, PoolPlan plan, List<Step> changes, KvCachePoolStatus next) {
         List<Step> steps = new ArrayList<>();
-        plan.deadLeader()
+        plan.leader()
+                .dead()
                 .ifPresent(dead -> dead.others()
                         .forEach(
                                 other -> steps.add(new Step("tell", "Pod " + other.name(), List.of(dead.sentence())))));
@@ -58,7 +59,7 @@ public record PlanView(
                 .filter(step -> !seen.status().steps().contains(step))
                 .forEach(step -> steps.add(step(step)));
         seen.pods(PoolLabels.ROLE_MASTER)
-                .forEach(pod -> label(pod, plan.leaderPod()).ifPresent(steps::add));
+                .forEach(pod -> label(pod, plan.leader().pod()).ifPresent(steps::add));
         seen.pods(PoolLabels.ROLE_STORAGE)
                 .forEach(pod -> label(pod, plan.transitions().evictable()).ifPresent(steps::add));
         plan.deferred().pods().map(PlanView::deferred).forEach(steps::add);

@@ -65,7 +65,7 @@ public final class PoolExecutor {
             Context<KvCachePool> context) {
         PoolExecutor executor = new PoolExecutor(seen, masters, context);
         // First: clients wait for the next leader.
-        plan.deadLeader().ifPresent(executor::tellOthers);
+        plan.leader().dead().ifPresent(executor::tellOthers);
         plan.children().ifPresent(children -> executor.apply(children, matched));
         plan.binding().ifPresent(secret -> executor.attempt(secret, () -> executor.create(secret)));
         plan.delete().forEach(child -> executor.attempt(child, () -> executor.delete(child)));
@@ -75,7 +75,7 @@ public final class PoolExecutor {
                         pod,
                         PoolLabels.LEADER,
                         pod.leaderLabel(),
-                        plan.leaderPod().filter(pod.name()::equals).isPresent()));
+                        plan.leader().pod().filter(pod.name()::equals).isPresent()));
         seen.pods(PoolLabels.ROLE_STORAGE)
                 .forEach(pod -> executor.label(
                         pod,

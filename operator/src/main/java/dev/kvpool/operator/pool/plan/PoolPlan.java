@@ -19,12 +19,9 @@ import java.util.stream.Stream;
  * @param children objects that shall exist; empty when none is touched
  * @param binding a Secret that is made, unless it is there
  * @param delete objects that shall go
- * @param leaderPod the pod that shall carry the leader label, alone; empty to take the label from all
- * @param deadLeader a leader whose process has ended, of which the other masters are told
+ * @param leader what is done about the leader
  * @param expectedNodes ids of the storage nodes that the pool shall have now
- * @param waiting sentences about parts of the spec that are carried out when storage nodes are empty
- * @param leftOut sentences about Kubernetes nodes that a perNode set selects and that get no storage node
- * @param cleaning sentences about directories of nodes that are removed
+ * @param outstanding what of the spec is not carried out yet
  * @param roll what is done now for an upgrade
  * @param transitions what is done now with pods
  * @param deferred pods that run on as an earlier operator made them
@@ -33,12 +30,9 @@ public record PoolPlan(
         Optional<PlannedChildren> children,
         Optional<Secret> binding,
         List<HasMetadata> delete,
-        Optional<String> leaderPod,
-        Optional<DeadLeader> deadLeader,
+        LeaderPlan leader,
         Set<String> expectedNodes,
-        List<String> waiting,
-        List<String> leftOut,
-        List<String> cleaning,
+        Outstanding outstanding,
         RollPlan roll,
         TransitionPlan transitions,
         Deferred deferred) {
@@ -46,9 +40,23 @@ public record PoolPlan(
     public PoolPlan {
         delete = List.copyOf(delete);
         expectedNodes = Set.copyOf(expectedNodes);
-        waiting = List.copyOf(waiting);
-        leftOut = List.copyOf(leftOut);
-        cleaning = List.copyOf(cleaning);
+    }
+
+    /**
+     * What of a spec is not carried out yet, as sentences.
+     *
+     * @param waiting parts that are carried out when storage nodes are empty
+     * @param leftOut Kubernetes nodes that a perNode set selects and that get no storage node
+     * @param cleaning directories of nodes that are removed
+     */
+    public record Outstanding(List<String> waiting, List<String> leftOut, List<String> cleaning) {
+        static final Outstanding NOTHING = new Outstanding(List.of(), List.of(), List.of());
+
+        public Outstanding {
+            waiting = List.copyOf(waiting);
+            leftOut = List.copyOf(leftOut);
+            cleaning = List.copyOf(cleaning);
+        }
     }
 
     /** Memory of the pods; empty while no object is touched. */

@@ -84,12 +84,9 @@ public final class PoolPlanner {
                     Optional.empty(),
                     Optional.empty(),
                     List.of(),
-                    leaderPod(seen),
-                    DeadLeader.of(seen),
+                    LeaderPlan.of(seen),
                     Set.copyOf(wish.expectedNodes()),
-                    List.of(),
-                    List.of(),
-                    List.of(),
+                    PoolPlan.Outstanding.NOTHING,
                     Roll.rest(upgrade),
                     transitions,
                     Deferred.NONE);
@@ -106,15 +103,15 @@ public final class PoolPlanner {
                 Optional.of(children),
                 binding(seen, blueprint),
                 delete(seen, children, storage, directories, roll),
-                leaderPod(seen),
-                DeadLeader.of(seen),
+                LeaderPlan.of(seen),
                 Set.copyOf(storage.expectedNodes()),
-                waiting(storage, roll, transitions),
-                storage.leftOut(),
-                directories.cleanings().stream()
-                        .map(HostDirectories.Cleaning::sentence)
-                        .toList(),
-                roll.told(transitions.upgrade()),
+                new PoolPlan.Outstanding(
+                        waiting(storage, roll, transitions),
+                        storage.leftOut(),
+                        directories.cleanings().stream()
+                                .map(HostDirectories.Cleaning::sentence)
+                                .toList()),
+                roll.told(transitions.words().upgrade()),
                 transitions,
                 goals.deferred().and(kept.deferred()));
     }
@@ -158,8 +155,8 @@ public final class PoolPlanner {
     /** A step of an upgrade comes before a storage node is emptied: what waits for it says so. */
     private static List<String> waiting(StoragePlan storage, RollPlan roll, TransitionPlan transitions) {
         List<String> waiting = new ArrayList<>(storage.waiting());
-        if (!transitions.emptiedFirst().isEmpty()) {
-            waiting.add(transitions.emptiedFirst());
+        if (!transitions.words().emptiedFirst().isEmpty()) {
+            waiting.add(transitions.words().emptiedFirst());
         }
         boolean upgrades = transitions.steps().stream()
                 .anyMatch(step -> step.because().isImage() && step.state() != StepState.WAITING);
@@ -232,12 +229,5 @@ public final class PoolPlanner {
                         : storage.nodeIds(set).size(),
                 seen.leaderReport().map(PoolReport::objects).orElse(0L),
                 Optional.ofNullable(seen.status().sizing()));
-    }
-
-    private static Optional<String> leaderPod(PoolObservation seen) {
-        return seen.leadership()
-                .map(Leadership::pod)
-                .filter(pod -> seen.pods(PoolLabels.ROLE_MASTER).stream()
-                        .anyMatch(master -> master.name().equals(pod)));
     }
 }

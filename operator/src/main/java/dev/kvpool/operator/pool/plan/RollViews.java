@@ -37,19 +37,21 @@ public final class RollViews {
         return new RollView(
                 Optional.ofNullable(seen.status().roll()),
                 Optional.ofNullable(seen.status().version()).map(VersionStatus::pending),
-                wanted,
-                stable.orElse(wanted),
-                PoolImage.offered(seen.spec(), settings, stable),
+                new RollView.Images(
+                        wanted,
+                        stable.orElse(wanted),
+                        PoolImage.offered(seen.spec(), settings, stable),
+                        PullSecrets.lacking(seen, wanted)),
                 Requests.of(seen.pool().getMetadata().getAnnotations()).retry(),
                 everLed(seen),
                 transitions,
                 steps,
-                PullSecrets.lacking(seen, wanted),
                 preflight(seen),
-                machines(seen),
-                ObservedPull.jobs(seen).stream()
-                        .map(job -> ObservedPull.of(job, seen))
-                        .toList());
+                new RollView.Pulls(
+                        machines(seen),
+                        ObservedPull.jobs(seen).stream()
+                                .map(job -> ObservedPull.of(job, seen))
+                                .toList()));
     }
 
     /** Who leads is written down in the Lease, and what a leader said is kept in the status. */

@@ -61,7 +61,7 @@ public final class PoolFindings {
                 storage,
                 version(),
                 plan.roll().finding(),
-                plan.transitions().draining()));
+                plan.transitions().words().draining()));
         findings.addAll(SecurityFindings.of(seen, settings));
         TenantGuarantees.of(seen).ifPresent(findings::add);
         AscendRuntime.of(seen).ifPresent(findings::add);
@@ -139,21 +139,23 @@ public final class PoolFindings {
         if (!outcome.failures().isEmpty()) {
             return outcome.failures().getFirst();
         }
-        if (!plan.transitions().heldBack().isEmpty()) {
+        if (!plan.transitions().words().heldBack().isEmpty()) {
             return new Finding(
                     Reason.WOULD_LOSE_BYTES,
-                    plan.transitions().heldBack()
+                    plan.transitions().words().heldBack()
                             + " Set spec.onDataLoss to Move to empty storage nodes first, or to Replace to accept the loss; or delete"
                             + " single pods, or revert the change.");
         }
-        if (!plan.waiting().isEmpty()) {
-            return new Finding(Reason.WAITS_FOR_DRAIN, String.join(" ", plan.waiting()));
+        if (!plan.outstanding().waiting().isEmpty()) {
+            return new Finding(
+                    Reason.WAITS_FOR_DRAIN, String.join(" ", plan.outstanding().waiting()));
         }
-        if (!plan.transitions().replacing().isEmpty()) {
-            return new Finding(Reason.REPLACES_PODS, plan.transitions().replacing());
+        if (!plan.transitions().words().replacing().isEmpty()) {
+            return new Finding(Reason.REPLACES_PODS, plan.transitions().words().replacing());
         }
-        if (!plan.transitions().removing().isEmpty()) {
-            return new Finding(Reason.REMOVES_MASTERS, plan.transitions().removing());
+        if (!plan.transitions().words().removing().isEmpty()) {
+            return new Finding(
+                    Reason.REMOVES_MASTERS, plan.transitions().words().removing());
         }
         List<String> refused = plan.children()
                 .map(children -> children.blueprint().requests().refused())
@@ -161,11 +163,14 @@ public final class PoolFindings {
         if (!refused.isEmpty()) {
             return new Finding(Reason.REQUEST_NOT_UNDERSTOOD, String.join(" ", refused));
         }
-        if (!plan.leftOut().isEmpty()) {
-            return new Finding(Reason.NODE_LEFT_OUT, String.join(" ", plan.leftOut()));
+        if (!plan.outstanding().leftOut().isEmpty()) {
+            return new Finding(
+                    Reason.NODE_LEFT_OUT, String.join(" ", plan.outstanding().leftOut()));
         }
-        if (!plan.cleaning().isEmpty()) {
-            return new Finding(Reason.REMOVES_DIRECTORIES, String.join(" ", plan.cleaning()));
+        if (!plan.outstanding().cleaning().isEmpty()) {
+            return new Finding(
+                    Reason.REMOVES_DIRECTORIES,
+                    String.join(" ", plan.outstanding().cleaning()));
         }
         List<String> reading = RulesAtMasters.sentences(seen);
         if (!reading.isEmpty()) {
@@ -185,8 +190,8 @@ public final class PoolFindings {
                                     seen.spec().masters().replicas(),
                                     troubles(seen.pods(PoolLabels.ROLE_MASTER))));
         }
-        if (plan.deadLeader().isPresent()) {
-            return new Finding(Reason.LEADER_DIED, plan.deadLeader().get().sentence());
+        if (plan.leader().dead().isPresent()) {
+            return new Finding(Reason.LEADER_DIED, plan.leader().dead().get().sentence());
         }
         Leadership leadership = seen.leadership().get();
         return switch (seen.answers().get(leadership.pod())) {

@@ -143,7 +143,7 @@ final class Finalising {
     /** All members run the one image, are ready, and say what they are. */
     private boolean isWell() {
         return members.led()
-                && members.all().allMatch(it -> it.runs(view.stable()) && it.ready())
+                && members.all().allMatch(it -> it.runs(view.images().stable()) && it.ready())
                 && members.storage().stream().allMatch(it -> it.isSeen(Node::ready))
                 && members.reports().size() == members.masters().size()
                 && builds().allMatch(version -> version != null && version.isWhole());

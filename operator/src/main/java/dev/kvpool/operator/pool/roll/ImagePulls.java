@@ -19,18 +19,22 @@ final class ImagePulls {
     static final int AT_ONCE = 32;
 
     private final RollView view;
+    private final List<String> machines;
     private final Map<String, ImagePull> seen = new HashMap<>();
 
     ImagePulls(RollView view, String image) {
         this.view = view;
-        view.pulls().stream().filter(pull -> pull.image().equals(image)).forEach(pull -> seen.put(pull.node(), pull));
+        this.machines = view.pulls().machines();
+        view.pulls().jobs().stream()
+                .filter(pull -> pull.image().equals(image))
+                .forEach(pull -> seen.put(pull.node(), pull));
     }
 
     /** Nodes that shall have a Job, those whose Job has ended included. */
     List<String> nodes() {
         List<String> nodes = new ArrayList<>();
         int open = 0;
-        for (String node : view.machines()) {
+        for (String node : machines) {
             boolean ended = isOver(node);
             if (ended || open < AT_ONCE) {
                 nodes.add(node);
@@ -42,12 +46,12 @@ final class ImagePulls {
 
     /** Whether every node has the image, or had its time to get it. */
     boolean areOver() {
-        return view.machines().stream().allMatch(this::isOver);
+        return machines.stream().allMatch(this::isOver);
     }
 
     /** Why the upgrade must not begin, as the end of a sentence: an image that cannot be had. */
     Optional<String> refusal() {
-        return view.machines().stream()
+        return machines.stream()
                 .map(seen::get)
                 .filter(pull -> pull != null && pull.state() == ImagePull.State.REFUSED && isOverdue(pull))
                 .findFirst()
@@ -56,8 +60,7 @@ final class ImagePulls {
 
     /** What is waited for, as the end of a sentence. */
     String sentence() {
-        List<String> waiting =
-                view.machines().stream().filter(node -> !isOver(node)).toList();
+        List<String> waiting = machines.stream().filter(node -> !isOver(node)).toList();
         String trouble = waiting.stream()
                 .map(seen::get)
                 .filter(pull -> pull != null && !pull.trouble().isEmpty())

@@ -24,11 +24,13 @@ public final class Roll {
     private static final Duration ASK_AGAIN = Duration.ofMinutes(5);
 
     private final RollView view;
+    private final RollView.Images images;
     private final String now;
     private final RollWords words;
 
     private Roll(RollView view) {
         this.view = view;
+        this.images = view.images();
         this.words = new RollWords(view);
         this.now = view.now().toString();
     }
@@ -42,45 +44,46 @@ public final class Roll {
     public static RollPlan rest(RollView view) {
         Roll roll = new Roll(view);
         Finding finding = view.status().map(roll.words::atRest).orElseGet(roll.words::none);
-        return new RollPlan(view.status(), view.stable(), finding).with(view.pending());
+        return new RollPlan(view.status(), roll.images.stable(), finding).with(view.pending());
     }
 
     private RollPlan idle() {
         if (view.members().all().noneMatch(Member::started)) {
             return fresh();
         }
-        boolean same = view.stable().equals(view.wanted());
-        if (same && view.members().all().allMatch(instance -> instance.runs(view.wanted()))) {
-            return finalised(Optional.empty(), view.stable(), words.none());
+        boolean same = images.stable().equals(images.wanted());
+        if (same && view.members().all().allMatch(instance -> instance.runs(images.wanted()))) {
+            return finalised(Optional.empty(), images.stable(), words.none());
         }
-        Behind behind = view.behind(ImageGoal.upgrade(view.wanted(), 0, false, true, false));
+        Behind behind = view.behind(ImageGoal.upgrade(images.wanted(), 0, false, true, false));
         if (same && behind.steppable().isEmpty()) {
             return finishedBut(behind);
         }
         if (view.options().paused()) {
             return new RollPlan(
                     Optional.empty(),
-                    view.stable(),
+                    images.stable(),
                     new Finding(
                             Reason.UPGRADE_PAUSED,
                             "The upgrade from %s to %s is paused before it began: spec.upgrade.paused is true."
-                                    .formatted(view.stable(), view.wanted())));
+                                    .formatted(images.stable(), images.wanted())));
         }
-        if (!same && view.unpullable().isPresent()) {
-            return new RollPlan(Optional.empty(), view.stable(), words.unpullable());
+        if (!same && images.unpullable().isPresent()) {
+            return new RollPlan(Optional.empty(), images.stable(), words.unpullable());
         }
         // Masters hold nothing. A storage node that was left out may have written what the image cannot read.
         boolean mastersOnly = same && behind.steppable().stream().allMatch(Member::master);
         RollPhase first = mastersOnly ? RollPhase.ROLLING : RollPhase.PREFLIGHT;
         RollMode mode = mastersOnly ? RollMode.WARM : null;
-        RollStatus begun = new RollStatus(view.wanted(), view.stable(), first, mode, now, null, null)
+        RollStatus begun = new RollStatus(images.wanted(), images.stable(), first, mode, now, null, null)
                 .asked(view.retry().orElse(null));
         return upgrading(begun, "is about to begin");
     }
 
     /** Those that are left out, or on their way, are upgraded later. */
     private RollPlan finishedBut(Behind behind) {
-        RollPlan plan = finalised(Optional.empty(), view.stable(), words.none().and(behind.leftOutSentence()));
+        RollPlan plan =
+                finalised(Optional.empty(), images.stable(), words.none().and(behind.leftOutSentence()));
         return view.options().paused()
                 ? plan
                 : plan.with(Stream.concat(plan.actions().stream(), behind.unasked().stream())
@@ -89,12 +92,12 @@ public final class Roll {
 
     /** With nothing to lose and no leader to ask: this also repairs a pool whose first image does not work. */
     private RollPlan fresh() {
-        return new RollPlan(Optional.empty(), view.wanted(), words.none())
-                .with(Rescue.taking(view.wanted(), view.members().all()));
+        return new RollPlan(Optional.empty(), images.wanted(), words.none())
+                .with(Rescue.taking(images.wanted(), view.members().all()));
     }
 
     private RollPlan goOn(RollStatus roll) {
-        if (!view.wanted().equals(roll.image()) && (roll.phase() != RollPhase.GOING_BACK || leadsNowhere(roll))) {
+        if (!images.wanted().equals(roll.image()) && (roll.phase() != RollPhase.GOING_BACK || leadsNowhere(roll))) {
             return wishChanged(roll);
         }
         return switch (roll.phase()) {
@@ -115,17 +118,17 @@ public final class Roll {
     /** What the pool goes back to does not run either, and the spec names a third image. */
     private boolean leadsNowhere(RollStatus roll) {
         boolean noMasterRuns = view.isOverdue(roll.since()) && new Rescue(view).isNeeded();
-        return !view.wanted().equals(roll.from())
+        return !images.wanted().equals(roll.from())
                 && (noMasterRuns || view.steps().beginsAgain());
     }
 
     /** The spec names another image than the one the upgrade is about. */
     private RollPlan wishChanged(RollStatus roll) {
-        if (roll.phase() == RollPhase.FINALISING && view.stable().equals(roll.image())) {
+        if (roll.phase() == RollPhase.FINALISING && images.stable().equals(roll.image())) {
             // It may speak and write the new versions by now: whether it can go back a new preflight must say.
             return new RollPlan(
                     Optional.empty(),
-                    view.stable(),
+                    images.stable(),
                     RollWords.upgrading(roll, "is done; the spec asks for another one"));
         }
         boolean touched = roll.phase() == RollPhase.ROLLING
@@ -136,7 +139,7 @@ public final class Roll {
         if (!touched) {
             return new RollPlan(Optional.empty(), roll.from(), words.none());
         }
-        boolean takenBack = view.wanted().equals(roll.from());
+        boolean takenBack = images.wanted().equals(roll.from());
         RollStatus next = takenBack
                 ? roll.in(RollPhase.GOING_BACK, now, "the spec asks for " + roll.from() + " again")
                         // A user who asks for it wants the masters to try it again.
@@ -207,8 +210,8 @@ public final class Roll {
     }
 
     private RollPlan answered(RollStatus roll, PreflightSeen job) {
-        if (view.unpullable().isPresent()) {
-            return refused(roll, view.unpullable().get());
+        if (images.unpullable().isPresent()) {
+            return refused(roll, images.unpullable().get());
         }
         return switch (job.verdict()) {
             // What an unfinished upgrade has emptied already may be written as the image to go back to cannot read it.
@@ -292,11 +295,11 @@ public final class Roll {
         boolean over = behind.isEmpty() && !view.steps().upgrades();
         Optional<RollStatus> next = !over
                 ? Optional.of(roll)
-                : view.wanted().equals(roll.image()) && !RollWords.isAboutStragglers(roll)
+                : images.wanted().equals(roll.image()) && !RollWords.isAboutStragglers(roll)
                         ? Optional.of(roll.in(RollPhase.FAILED, now, roll.reason()))
                         : Optional.empty();
         Finding finding =
-                over && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll, view.wanted());
+                over && next.isPresent() ? RollWords.failed(next.get()) : RollWords.goingBack(roll, images.wanted());
         return new RollPlan(next, roll.from(), finding.and(behind.leftOutSentence())).towards(goal);
     }
 
@@ -311,7 +314,7 @@ public final class Roll {
         if (!fallen.isEmpty() && view.isOverdue(roll.since())) {
             return turnsBack(roll, RollWords.fallen(fallen.getFirst()));
         }
-        boolean kept = view.stable().equals(roll.image());
+        boolean kept = images.stable().equals(roll.image());
         boolean done = kept && fallen.isEmpty() && new Finalising(view).action().isEmpty();
         Optional<RollStatus> next = done ? Optional.empty() : Optional.of(fallen.isEmpty() ? inTime(roll) : roll);
         String waits = fallen.isEmpty()
@@ -331,7 +334,7 @@ public final class Roll {
     /** What was emptied for it meanwhile may be written as the image to go back to cannot read it, so its mode stays. */
     private RollStatus beginningAgain(RollStatus roll) {
         return new RollStatus(
-                        view.wanted(), roll.from(), RollPhase.PREFLIGHT, roll.mode(), now, null, roll.mastersFrom())
+                        images.wanted(), roll.from(), RollPhase.PREFLIGHT, roll.mode(), now, null, roll.mastersFrom())
                 .asked(view.retry().orElse(null));
     }
 

@@ -24,36 +24,46 @@ import java.util.function.Predicate;
  *
  * @param status what the status says of the upgrade; empty when there is none
  * @param pending what the status says that the pool is about to change to
- * @param wanted the image the spec asks for
- * @param stable the image that all of the pool ran last
- * @param offered the operator's own image, where the spec names none and the pool keeps another one
+ * @param images which images concern it
  * @param retry text by which a person asks to try a failed or refused upgrade again; empty without such a request
  * @param everLed false while no master has ever led the pool, so that nothing was ever put there
  * @param transitions what the steps are decided from
  * @param steps how the steps stand that are under way
- * @param unpullable pods that could not pull another image as the spec says, as a part of a sentence; empty when there are none
  * @param preflight the preflight Job; empty when there is none
- * @param machines Kubernetes nodes on which the pool has pods, those left out of which nothing is heard, by name
- * @param pulls Jobs that bring images to them
+ * @param pulls how far images are on the Kubernetes nodes of the pool
  */
 public record RollView(
         Optional<RollStatus> status,
         Optional<PendingVersions> pending,
-        String wanted,
-        String stable,
-        Optional<String> offered,
+        Images images,
         Optional<String> retry,
         boolean everLed,
         TransitionView transitions,
         StepJudge.Judged steps,
-        Optional<String> unpullable,
         Optional<PreflightSeen> preflight,
-        List<String> machines,
-        List<ImagePull> pulls) {
+        Pulls pulls) {
 
-    public RollView {
-        machines = List.copyOf(machines);
-        pulls = List.copyOf(pulls);
+    /**
+     * The images of a pool.
+     *
+     * @param wanted the one the spec asks for
+     * @param stable the one that all of the pool ran last
+     * @param offered the operator's own, where the spec names none and the pool keeps another one
+     * @param unpullable pods that could not pull another one as the spec says, as a part of a sentence; empty when there are none
+     */
+    public record Images(String wanted, String stable, Optional<String> offered, Optional<String> unpullable) {}
+
+    /**
+     * How far images are on Kubernetes nodes.
+     *
+     * @param machines those on which the pool has pods, those left out of which nothing is heard, by name
+     * @param jobs Jobs that bring images to them
+     */
+    public record Pulls(List<String> machines, List<ImagePull> jobs) {
+        public Pulls {
+            machines = List.copyOf(machines);
+            jobs = List.copyOf(jobs);
+        }
     }
 
     /**

@@ -19,19 +19,21 @@ public final class RollWords {
     private static final String RETRY = "kubectl kvpool retry";
 
     private final RollView view;
+    private final RollView.Images images;
 
     RollWords(RollView view) {
         this.view = view;
+        this.images = view.images();
     }
 
     Finding none() {
-        String offer = view.offered()
+        String offer = images.offered()
                 .map(image -> "The operator would now make new pools with %s; set spec.version to upgrade to it."
                         .formatted(image))
                 .orElse("");
         Finalising finalising = new Finalising(view);
         String later = finalising.heldBack().or(finalising::announced).orElse("");
-        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.".formatted(view.stable()))
+        return new Finding(Reason.NO_UPGRADE, "The pool runs %s.".formatted(images.stable()))
                 .and(later)
                 .and(offer);
     }
@@ -140,7 +142,9 @@ public final class RollWords {
                 Reason.VERSION_REFUSED,
                 "The pool stays at %s and nothing was restarted: %s is not begun: %s."
                         .formatted(
-                                view.stable(), view.wanted(), view.unpullable().orElseThrow()));
+                                images.stable(),
+                                images.wanted(),
+                                images.unpullable().orElseThrow()));
     }
 
     /** Of an upgrade that failed or was refused, and that a person asks to try again while none may begin. */

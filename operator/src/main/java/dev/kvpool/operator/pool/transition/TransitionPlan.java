@@ -16,12 +16,7 @@ import java.util.Set;
  * @param released ids of storage nodes, and pods of masters, that may go now
  * @param evictable names of pods that may be evicted now
  * @param waits transitions that have not begun, and why, in their order
- * @param heldBack sentences about settings that are not carried out, because that would lose bytes; empty where there are none, as the next
- * @param emptiedFirst a sentence about settings that are carried out when storage nodes are empty
- * @param replacing a sentence about settings for which pods are replaced a few at a time
- * @param removing a sentence about masters that are removed one by one
- * @param upgrade a sentence about what is under way for an upgrade, or waited for
- * @param draining what condition Draining says
+ * @param words what the status says of it
  */
 public record TransitionPlan(
         List<StepStatus> steps,
@@ -29,12 +24,25 @@ public record TransitionPlan(
         Set<String> released,
         Set<String> evictable,
         List<Wait> waits,
-        String heldBack,
-        String emptiedFirst,
-        String replacing,
-        String removing,
-        String upgrade,
-        Finding draining) {
+        Words words) {
+
+    /**
+     * What a status says of transitions. Each is empty where there is nothing to say.
+     *
+     * @param heldBack sentences about settings that are not carried out, because that would lose bytes
+     * @param emptiedFirst a sentence about settings that are carried out when storage nodes are empty
+     * @param replacing a sentence about settings for which pods are replaced a few at a time
+     * @param removing a sentence about masters that are removed one by one
+     * @param upgrade a sentence about what is under way for an upgrade, or waited for
+     * @param draining what condition Draining says
+     */
+    public record Words(
+            String heldBack,
+            String emptiedFirst,
+            String replacing,
+            String removing,
+            String upgrade,
+            Finding draining) {}
 
     public TransitionPlan {
         steps = List.copyOf(steps);

@@ -77,12 +77,13 @@ public final class Transitions {
                 released,
                 evictable(released, next),
                 waiting,
-                outdated.heldBack(),
-                outdated.emptiedFirst(),
-                words.replacing(outdated),
-                words.removing(),
-                words.upgrade(),
-                words.draining(next));
+                new TransitionPlan.Words(
+                        outdated.heldBack(),
+                        outdated.emptiedFirst(),
+                        words.replacing(outdated),
+                        words.removing(),
+                        words.upgrade(),
+                        words.draining(next)));
     }
 
     private void begin(Transition need) {

@@ -75,7 +75,8 @@ class CordonsTest {
         assertThat(PoolSketch.emptied(plan))
                 .extracting(StepStatus::of, StepStatus::state)
                 .isEqualTo(emptied ? List.of(tuple("demo-a-1", StepState.UNDER_WAY)) : List.of());
-        assertThat(plan.transitions().draining().message()).matches(emptied ? ".* has taint " + key + "\\." : "No .*");
+        assertThat(plan.transitions().words().draining().message())
+                .matches(emptied ? ".* has taint " + key + "\\." : "No .*");
     }
 
     @Test
@@ -99,11 +100,11 @@ class CordonsTest {
         assertThat(PoolSketch.emptied(plan))
                 .extracting(StepStatus::of, StepStatus::state, StepStatus::machine)
                 .containsExactly(tuple("demo-a-1", StepState.UNDER_WAY, "n1"));
-        assertThat(plan.transitions().draining().reason()).isEqualTo(Reason.EMPTYING);
-        assertThat(plan.transitions().draining().message())
+        assertThat(plan.transitions().words().draining().reason()).isEqualTo(Reason.EMPTYING);
+        assertThat(plan.transitions().words().draining().message())
                 .isEqualTo("demo-a-1 is being emptied, because its node n1 is cordoned.");
         assertThat(plan.storageNodes()).isEqualTo(2);
-        assertThat(plan.waiting()).as("the spec is carried out").isEmpty();
+        assertThat(plan.outstanding().waiting()).as("the spec is carried out").isEmpty();
         assertThat(plan.transitions().evictable()).isEmpty();
     }
 
@@ -132,8 +133,8 @@ class CordonsTest {
         PoolPlan plan = paused.plan();
 
         assertThat(PoolSketch.emptied(plan)).isEmpty();
-        assertThat(plan.transitions().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
-        assertThat(plan.transitions().draining().message())
+        assertThat(plan.transitions().words().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
+        assertThat(plan.transitions().words().draining().message())
                 .isEqualTo("demo-a-1 is to be emptied and waits: nothing is changed.");
         assertThat(plan.transitions().evictable()).isEmpty();
     }
@@ -160,7 +161,7 @@ class CordonsTest {
 
         assertThat(plan.transitions().actions()).isEmpty();
         assertThat(plan.transitions().evictable()).containsExactly("demo-a-1");
-        assertThat(plan.transitions().draining().message())
+        assertThat(plan.transitions().words().draining().message())
                 .isEqualTo("demo-a-1 may be evicted from n1, as what it holds is on a volume that stays.");
     }
 
@@ -189,7 +190,7 @@ class CordonsTest {
         PoolPlan plan = waiting().masters(2, 1, one).cordoned("n1").plan();
 
         assertThat(plan.transitions().evictable()).isEmpty();
-        assertThat(plan.transitions().draining().message())
+        assertThat(plan.transitions().words().draining().message())
                 .isEqualTo(
                         "demo-a-1 is on n1, which is cordoned, and waits: 1 other storage nodes are away or may be evicted, and spec.upgrade.maxUnavailable is 1. After spec.drain.nodeTimeout a pod may be evicted all the same.");
     }

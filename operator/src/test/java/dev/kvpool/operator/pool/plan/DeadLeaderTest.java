@@ -28,7 +28,7 @@ class DeadLeaderTest {
 
         PoolPlan plan = sketch.plan();
 
-        assertThat(plan.deadLeader()).hasValueSatisfying(dead -> {
+        assertThat(plan.leader().dead()).hasValueSatisfying(dead -> {
             assertThat(dead.leadership().holder()).isEqualTo(LEADER + "_0123456789abcdef");
             assertThat(dead.others()).extracting(ObservedPod::name).containsExactly("demo-master-1");
             assertThat(dead.sentence())
@@ -45,7 +45,7 @@ class DeadLeaderTest {
                 .silent(LEADER)
                 .pod(ended(LEADER));
 
-        assertThat(sketch.plan().deadLeader()).isPresent();
+        assertThat(sketch.plan().leader().dead()).isPresent();
     }
 
     @ParameterizedTest
@@ -58,7 +58,7 @@ class DeadLeaderTest {
     void aSilentLeaderIsGoneWhenItsContainerBeganAfterTheLease(Instant since, boolean gone, String why) {
         PoolSketch sketch = pool().silent(LEADER).pod(running(LEADER, since));
 
-        assertThat(sketch.plan().deadLeader().isPresent()).as(why).isEqualTo(gone);
+        assertThat(sketch.plan().leader().dead().isPresent()).as(why).isEqualTo(gone);
     }
 
     @ParameterizedTest
@@ -67,7 +67,7 @@ class DeadLeaderTest {
     void whatTheProcessSaysOfItselfIsNewerThanWhatTheKubeletSays(long epoch, String state, boolean gone) {
         PoolSketch sketch = pool().says(LEADER, leading(epoch, state)).pod(ended(LEADER));
 
-        assertThat(sketch.plan().deadLeader().isPresent()).isEqualTo(gone);
+        assertThat(sketch.plan().leader().dead().isPresent()).isEqualTo(gone);
     }
 
     @Test
@@ -75,15 +75,15 @@ class DeadLeaderTest {
         PoolSketch absent = new PoolSketch(SPEC).lease(LEADER, 7);
         PoolSketch neverRan = pool().silent(LEADER).pod(PoolSketch.pod(LEADER, PoolLabels.ROLE_MASTER, "", false, "a"));
 
-        assertThat(absent.plan().deadLeader()).isEmpty();
-        assertThat(neverRan.plan().deadLeader()).isEmpty();
+        assertThat(absent.plan().leader().dead()).isEmpty();
+        assertThat(neverRan.plan().leader().dead()).isEmpty();
     }
 
     @Test
     void mastersThatDoNotRunAreNotTold() {
         PoolSketch sketch = pool().silent(LEADER).pod(ended(LEADER)).pod(ended("demo-master-1"));
 
-        DeadLeader dead = sketch.plan().deadLeader().orElseThrow();
+        DeadLeader dead = sketch.plan().leader().dead().orElseThrow();
         assertThat(dead.others()).isEmpty();
         assertThat(dead.sentence()).endsWith("It leads again when it is back: there is no other master that runs.");
     }

@@ -45,7 +45,7 @@ class PoolPlannerTest {
 
         assertThat(replicas(plan)).isEqualTo(Map.of("demo-master", 2, "demo-a", 2));
         assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\n");
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -90,11 +90,12 @@ class PoolPlannerTest {
         assertThat(replicas(plan)).containsEntry("demo-a", 3);
         assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-a-2\n");
         assertThat(plan.storageNodes()).isEqualTo(3);
-        assertThat(plan.waiting()).containsExactly("Storage set a keeps 3 nodes instead of 2 until demo-a-2 is empty.");
+        assertThat(plan.outstanding().waiting())
+                .containsExactly("Storage set a keeps 3 nodes instead of 2 until demo-a-2 is empty.");
         assertThat(PoolSketch.emptied(plan))
                 .extracting(StepStatus::of, StepStatus::state)
                 .containsExactly(tuple("demo-a-2", StepState.UNDER_WAY));
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -102,7 +103,7 @@ class PoolPlannerTest {
         PoolPlan plan = new PoolSketch(TWO_NODES).set("a", 3).plan();
 
         assertThat(replicas(plan)).containsEntry("demo-a", 3);
-        assertThat(plan.transitions().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
+        assertThat(plan.transitions().words().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
     }
 
     @Test
@@ -135,7 +136,7 @@ class PoolPlannerTest {
                 .plan();
 
         assertThat(replicas(plan)).containsEntry("demo-a", 2);
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -153,7 +154,7 @@ class PoolPlannerTest {
         assertThat(plan.delete())
                 .extracting(child -> child.getMetadata().getName())
                 .containsExactly("demo-b");
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -162,7 +163,7 @@ class PoolPlannerTest {
 
         assertThat(plan.delete()).isEmpty();
         assertThat(expectedNodes(plan)).isEqualTo("demo-a-0\ndemo-a-1\ndemo-b-0\n");
-        assertThat(plan.waiting())
+        assertThat(plan.outstanding().waiting())
                 .containsExactly("Storage set b is no longer in the spec and stays until demo-b-0 is empty.");
         assertThat(StoragePlan.of(
                                 new PoolSketch(TWO_NODES)
@@ -196,7 +197,7 @@ class PoolPlannerTest {
                 .plan();
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack()).startsWith("demo-a-1 still runs with earlier settings");
+        assertThat(plan.transitions().words().heldBack()).startsWith("demo-a-1 still runs with earlier settings");
     }
 
     @Test
@@ -206,8 +207,8 @@ class PoolPlannerTest {
         PoolPlan plan = before.plan();
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack()).isEmpty();
-        assertThat(plan.waiting())
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
+        assertThat(plan.outstanding().waiting())
                 .containsExactly(
                         "demo-a-1 still runs with earlier settings and is replaced when empty, one storage node at a time.");
         assertThat(PoolSketch.emptied(plan)).singleElement().satisfies(drain -> {
@@ -255,7 +256,7 @@ class PoolPlannerTest {
                 .plan();
 
         assertThat(PoolSketch.replaced(plan)).containsExactly("demo-a-1");
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -268,7 +269,7 @@ class PoolPlannerTest {
 
         assertThat(plan.apply()).isEmpty();
         assertThat(plan.delete()).isEmpty();
-        assertThat(plan.leaderPod()).contains("demo-master-0");
+        assertThat(plan.leader().pod()).contains("demo-master-0");
     }
 
     @Test
@@ -285,7 +286,7 @@ class PoolPlannerTest {
     void aHolderThatIsNoMasterOfThisPoolIsNotLabelled() {
         PoolPlan plan = new PoolSketch(TWO_NODES).lease("somebody-else", 4).plan();
 
-        assertThat(plan.leaderPod()).isEmpty();
+        assertThat(plan.leader().pod()).isEmpty();
     }
 
     @Test
@@ -321,7 +322,10 @@ class PoolPlannerTest {
         PoolSketch smaller = new PoolSketch("{image: 'new:2', " + TWO_NODES.substring(1))
                 .set("a", 3)
                 .masters(2, 1, THREE_NODES);
-        assertThat(smaller.plan().waiting()).singleElement().asString().doesNotContain("upgrade");
+        assertThat(smaller.plan().outstanding().waiting())
+                .singleElement()
+                .asString()
+                .doesNotContain("upgrade");
 
         String since = PoolSketch.NOON.toString();
         StepStatus step = new StepStatus("demo-a-0", StepKind.RESTART, StepCause.UPGRADE, StepState.UNDER_WAY, since)
@@ -330,6 +334,7 @@ class PoolPlannerTest {
 
         assertThat(smaller.status(PoolSketch.statusWith(roll, List.of(step)))
                         .plan()
+                        .outstanding()
                         .waiting())
                 .hasSize(2)
                 .last()

@@ -305,7 +305,7 @@ public final class RollPool {
         RollPlan whole() {
             List<Action> actions = new ArrayList<>(roll.actions());
             actions.addAll(transitions.actions());
-            return roll.told(transitions.upgrade()).with(actions);
+            return roll.told(transitions.words().upgrade()).with(actions);
         }
     }
 
@@ -373,17 +373,13 @@ public final class RollPool {
         return new RollView(
                 known,
                 pending,
-                wanted,
-                stable,
-                Optional.empty(),
+                new RollView.Images(wanted, stable, Optional.empty(), unpullable),
                 retry,
                 everLed,
                 transitions,
                 judged,
-                unpullable,
                 preflight,
-                machines.names(),
-                machines.pulls());
+                new RollView.Pulls(machines.names(), machines.pulls()));
     }
 
     /** Rounds in which all goes well. */

@@ -84,7 +84,7 @@ class HostDirectoriesTest {
             assertThat(pod.getContainers().getFirst().getArgs())
                     .containsExactly("remove-directories", "/directories/" + PoolSketch.UID + ".a");
         });
-        assertThat(plan.cleaning())
+        assertThat(plan.outstanding().cleaning())
                 .singleElement()
                 .asString()
                 .startsWith("Directory " + PATH + " of node n1 is being removed by Job demo-clean-");
@@ -98,13 +98,13 @@ class HostDirectoriesTest {
         PoolPlan running = gone().child(job).plan();
         assertThat(jobs(running)).isEmpty();
         assertThat(running.delete()).isEmpty();
-        assertThat(running.cleaning()).hasSize(1);
+        assertThat(running.outstanding().cleaning()).hasSize(1);
 
         Job done = with(job, "Complete");
         PoolPlan after = gone().child(done).plan();
         assertThat(after.delete()).containsExactly(done);
         assertThat(known(after)).isEmpty();
-        assertThat(after.cleaning()).isEmpty();
+        assertThat(after.outstanding().cleaning()).isEmpty();
     }
 
     @Test
@@ -135,7 +135,7 @@ class HostDirectoriesTest {
         PoolPlan plan =
                 gone().child(with(jobs(gone().plan()).getFirst(), "Failed")).plan();
 
-        assertThat(plan.cleaning())
+        assertThat(plan.outstanding().cleaning())
                 .singleElement()
                 .asString()
                 .contains("was not removed: Job demo-clean-", "failed and is retried in ten minutes");
@@ -196,7 +196,7 @@ class HostDirectoriesTest {
         PoolPlan after = gone.plan();
 
         assertThat(known(after)).isEqualTo(Map.of("a.n1", SSD + RELEASED));
-        assertThat(after.cleaning())
+        assertThat(after.outstanding().cleaning())
                 .singleElement()
                 .asString()
                 .startsWith("Directory " + SSD + " of node n1 was not removed");
@@ -209,10 +209,10 @@ class HostDirectoriesTest {
 
         PoolPlan plan = back.child(list(Map.of("a.n1", PATH + RELEASED))).plan();
         assertThat(known(plan)).isEqualTo(Map.of("a.n1", PATH + "," + other));
-        assertThat(plan.cleaning()).singleElement().asString().contains(PATH);
+        assertThat(plan.outstanding().cleaning()).singleElement().asString().contains(PATH);
 
         ObservedPod pod = PoolSketch.perNodePod("a", "n1", true, "earlier");
-        assertThat(written(back).pod(pod).plan().cleaning())
+        assertThat(written(back).pod(pod).plan().outstanding().cleaning())
                 .as("which of them its pod is on is not known")
                 .isEmpty();
 
@@ -220,12 +220,13 @@ class HostDirectoriesTest {
         String settings =
                 set.getSpec().getTemplate().getMetadata().getAnnotations().get(PoolLabels.SETTINGS);
         back.child(set);
-        assertThat(written(back).pod(pod).plan().cleaning())
+        assertThat(written(back).pod(pod).plan().outstanding().cleaning())
                 .as("it was made with others than its set says")
                 .isEmpty();
         assertThat(written(back)
                         .pod(PoolSketch.perNodePod("a", "n1", true, settings))
                         .plan()
+                        .outstanding()
                         .cleaning())
                 .as("it was made with the new one")
                 .singleElement()

@@ -87,7 +87,7 @@ class PerNodeSetTest {
                 .plan();
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\n");
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -101,11 +101,11 @@ class PerNodeSetTest {
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\na.n2\n");
         assertThat(named(plan)).containsExactly("n1", "n2");
-        assertThat(plan.waiting())
+        assertThat(plan.outstanding().waiting())
                 .containsExactly(
                         "Storage set a keeps its storage on n2, which it no longer selects, until that is empty.");
         assertThat(PoolSketch.emptied(plan)).extracting(StepStatus::of).containsExactly("a.n2");
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -131,7 +131,7 @@ class PerNodeSetTest {
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\n");
         assertThat(named(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -153,7 +153,7 @@ class PerNodeSetTest {
                 .plan();
 
         assertThat(expectedNodes(plan)).isEqualTo("\n");
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
     }
 
     @Test
@@ -163,7 +163,7 @@ class PerNodeSetTest {
                 new PoolSketch(FAST).node(longName, IS_FAST).node("n1", IS_FAST).plan();
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\n");
-        assertThat(plan.leftOut())
+        assertThat(plan.outstanding().leftOut())
                 .singleElement()
                 .asString()
                 .startsWith("Storage set a has no storage node on Kubernetes node nnnn")
@@ -192,7 +192,7 @@ class PerNodeSetTest {
                 .plan();
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack()).startsWith("demo-a-n1 still runs with earlier settings");
+        assertThat(plan.transitions().words().heldBack()).startsWith("demo-a-n1 still runs with earlier settings");
     }
 
     @Test
@@ -246,7 +246,7 @@ class PerNodeSetTest {
 
         assertThat(expectedNodes(plan)).isEqualTo("a.n1\ndemo-a-0\ndemo-a-1\n");
         assertThat(plan.delete()).isEmpty();
-        assertThat(plan.waiting())
+        assertThat(plan.outstanding().waiting())
                 .containsExactly("Storage set a is no longer in the spec with replicas and stays until demo-a-0,"
                         + " demo-a-1 are empty.");
     }

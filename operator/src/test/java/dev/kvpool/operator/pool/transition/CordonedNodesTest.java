@@ -54,8 +54,8 @@ class CordonedNodesTest {
 
         assertThat(pool.evicted).containsExactly("s-2 with 0");
         assertThat(pool.phases()).containsExactly("s-2 TAKE_BACK");
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.DRAIN_CANCELLED);
-        assertThat(pool.plan().draining().message()).isEqualTo("s-2 takes part again with its next pod.");
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.DRAIN_CANCELLED);
+        assertThat(pool.plan().words().draining().message()).isEqualTo("s-2 takes part again with its next pod.");
 
         pool.starts().rounds(4);
         assertThat(pool.told)
@@ -76,8 +76,9 @@ class CordonedNodesTest {
         assertThat(pool.plan().evictable()).isEmpty();
         pool.round();
         assertThat(pool.plan().evictable()).containsExactly("s-1");
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.MAY_BE_EVICTED);
-        assertThat(pool.plan().draining().message()).isEqualTo("s-1 is empty, and its pod may be evicted from k-1.");
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.MAY_BE_EVICTED);
+        assertThat(pool.plan().words().draining().message())
+                .isEqualTo("s-1 is empty, and its pod may be evicted from k-1.");
         assertThat(pool.plan().released()).isEmpty();
     }
 
@@ -131,8 +132,8 @@ class CordonedNodesTest {
     void theOnlyOneServesUntilItsTimeIsOver() {
         DrainPool pool = new DrainPool(1).cordoned("k-0").evicting(true).rounds(3);
         assertThat(pool.told).as("or nothing could be put").isEmpty();
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo("s-0 is on k-0, which is cordoned, and waits: no other storage node is ready to take what it"
                         + " holds. After spec.drain.nodeTimeout a pod may be evicted all the same.");
 
@@ -152,7 +153,7 @@ class CordonedNodesTest {
 
         assertThat(pool.evicted).isEmpty();
         assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo(
                         "s-1 could not be emptied in time, and its node k-1 is cordoned, 12 objects of about 12Mi have"
                                 + " no other place: no node has room. Make room, uncordon the node, or wait for"
@@ -220,12 +221,12 @@ class CordonedNodesTest {
                 new DrainPool(2).cordoned("k-1").tainted("t.example/gone").options(FIVE_MINUTES);
         pool.node("s-1").stuck = 12;
         pool.rounds(3);
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .startsWith("s-1 is being emptied, because its node k-1 has taint t.example/gone, ");
 
         pool.rounds(ENOUGH);
 
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .startsWith("s-1 could not be emptied in time, and its node k-1 has taint t.example/gone, ")
                 .contains("Make room, remove taint t.example/gone from the node, or wait for")
                 .doesNotContain("cordon");

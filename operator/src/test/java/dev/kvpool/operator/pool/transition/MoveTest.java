@@ -49,7 +49,7 @@ class MoveTest {
         assertThat(pool.madeAnew).containsExactly("s-2 with 0", "s-1 with 0", "s-0 with 0");
         assertThat(pool.gone).isEmpty();
         assertThat(pool.status()).isEmpty();
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.NO_DRAIN);
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.NO_DRAIN);
     }
 
     /** Those that are to go cannot take what others hold, nor the other way round. */
@@ -106,7 +106,7 @@ class MoveTest {
             pool.rounds(1);
         }
         assertThat(pool.round().phases()).containsExactly("s-1 REPLACE");
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo(
                         "s-0 is to be emptied and waits: the budget of spec.upgrade.maxUnavailable, as s-1 is being restarted or recreated.");
 
@@ -178,7 +178,7 @@ class MoveTest {
 
         assertThat(pool.madeAnew).isEmpty();
         assertThat(pool.told).isEmpty();
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo("s-0 is to be emptied and waits: no other storage node is ready to take what it holds.");
     }
 
@@ -194,7 +194,7 @@ class MoveTest {
         assertThat(pool.phases()).containsExactly("s-0 TAKE_BACK");
         pool.rounds(5);
         assertThat(pool.node("s-0").state).isEqualTo("ready");
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo("s-0 is to be emptied and waits: no other storage node is ready to take what it holds.");
     }
 
@@ -228,7 +228,7 @@ class MoveTest {
 
         assertThat(pool.madeAnew).isEmpty();
         assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .startsWith("s-1 is to be recreated and could not be emptied in time, 7 objects")
                 .contains("set spec.drain.onLeftovers to Drop, or take the change back");
 
@@ -308,7 +308,7 @@ class MoveTest {
         DrainPool pool = new DrainPool(2).outdated("s-1").upgrading(true).rounds(3);
 
         assertThat(pool.status()).isEmpty();
-        assertThat(pool.plan().draining().message()).contains("a step of an upgrade comes first");
+        assertThat(pool.plan().words().draining().message()).contains("a step of an upgrade comes first");
     }
 
     @Test
@@ -354,6 +354,6 @@ class MoveTest {
                 .allMatch(line -> line.endsWith(" with 0"));
         assertThat(pool.gone).isEmpty();
         assertThat(pool.status()).isEmpty();
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.NO_DRAIN);
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.NO_DRAIN);
     }
 }

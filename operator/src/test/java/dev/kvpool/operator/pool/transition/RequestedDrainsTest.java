@@ -23,20 +23,20 @@ class RequestedDrainsTest {
     void oneIsEmptiedAndStaysSoUntilTheRequestIsTakenBack() {
         DrainPool pool = new DrainPool(3).requested("s-1").rounds(3);
         assertThat(pool.status()).extracting(StepStatus::because).containsExactly(StepCause.REQUEST);
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTYING);
-        assertThat(pool.plan().draining().message()).startsWith("s-1 is being emptied, as a user asked");
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.EMPTYING);
+        assertThat(pool.plan().words().draining().message()).startsWith("s-1 is being emptied, as a user asked");
 
         pool.rounds(40).later(Duration.ofDays(1)).rounds(2);
         assertThat(pool.phases()).containsExactly("s-1 EMPTY");
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo(
                         "s-1 is empty, as a user asked, and takes no objects until kubectl kvpool drain with --cancel.");
         assertThat(pool.plan().evictable()).isEmpty();
         assertThat(pool.cordoned("k-1").rounds(1).plan().evictable()).containsExactly("s-1");
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.MAY_BE_EVICTED);
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.MAY_BE_EVICTED);
         assertThat(pool.cordoned().rounds(1).plan().evictable()).isEmpty();
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
         assertThat(pool.told).containsExactly("empty s-1");
 
         pool.requested().rounds(6);
@@ -84,7 +84,7 @@ class RequestedDrainsTest {
         pool.rounds(10).later(Duration.ofHours(1)).rounds(10);
 
         assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .endsWith(
                         "Make room, or take the request back with kubectl kvpool drain and --cancel; it is tried again.");
         assertThat(pool.plan().evictable()).isEmpty();
@@ -101,7 +101,7 @@ class RequestedDrainsTest {
 
         pool.later(Duration.ofMinutes(2)).rounds(1);
         assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
-        assertThat(pool.plan().draining().message()).contains("or wait for spec.drain.nodeTimeout");
+        assertThat(pool.plan().words().draining().message()).contains("or wait for spec.drain.nodeTimeout");
 
         pool.later(Duration.ofMinutes(4)).rounds(2);
         assertThat(pool.phases()).containsExactly("s-1 DROPPED");
@@ -261,7 +261,7 @@ class RequestedDrainsTest {
     void anUpgradeThatIsUnderWayComesFirst() {
         DrainPool pool = new DrainPool(3).upgrading(true).requested("s-1").rounds(3);
         assertThat(pool.told).isEmpty();
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo("s-1 is to be empty, as a user asked, and waits: a step of an upgrade comes first.");
 
         pool.upgrading(false).rounds(3);

@@ -23,7 +23,7 @@ class ScaleDownTest {
         DrainPool pool = new DrainPool(3).rounds(3);
 
         assertThat(pool.told).isEmpty();
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.NO_DRAIN);
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.NO_DRAIN);
     }
 
     @Test
@@ -34,8 +34,8 @@ class ScaleDownTest {
         pool.node("s-2").state = "drained";
         pool.node("s-2").left = 0L;
 
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.EMPTIED_BY_HAND);
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo("s-0 is being emptied, s-2 is empty, as a user told the leader. They take no objects until"
                         + " kubectl kvpool drain, and the same with --cancel.");
         pool.rounds(3);
@@ -51,7 +51,7 @@ class ScaleDownTest {
                 .containsExactly("empty s-2", "cancel s-2");
         assertThat(pool.gone).containsExactly("s-2 with 0");
         assertThat(pool.status()).isEmpty();
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.NO_DRAIN);
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.NO_DRAIN);
     }
 
     @Test
@@ -82,7 +82,7 @@ class ScaleDownTest {
         pool.rounds(2).later(Duration.ofMinutes(2)).rounds(2);
 
         assertThat(pool.gone).isEmpty();
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .startsWith("s-2 could not be emptied in time: it is away")
                 .endsWith(
                         " Let s-2 get ready, set spec.drain.onLeftovers to Drop, or take the change back; it is tried again.");
@@ -99,12 +99,12 @@ class ScaleDownTest {
         pool.node("s-2").stuck = 12;
         pool.rounds(ENOUGH);
 
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().message())
                 .contains(
                         " Make room, let s-3 get ready, set spec.drain.onLeftovers to Drop, or take the change back;");
 
         pool.led(false).paused(true).round();
-        assertThat(pool.plan().draining().message()).contains(" Make room, let s-3 get ready,");
+        assertThat(pool.plan().words().draining().message()).contains(" Make room, let s-3 get ready,");
     }
 
     @Test
@@ -145,12 +145,12 @@ class ScaleDownTest {
     void withoutALeaderNothingIsBegunAndNothingGoes() {
         DrainPool pool = new DrainPool(2).unwanted("s-1").led(false).rounds(3);
         assertThat(pool.status()).isEmpty();
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
-        assertThat(pool.plan().draining().message()).contains("s-1", "no master leads and serves");
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.DRAIN_WAITS);
+        assertThat(pool.plan().words().draining().message()).contains("s-1", "no master leads and serves");
 
         pool.led(true).rounds(3).led(false).rounds(3);
         assertThat(pool.gone).isEmpty();
-        assertThat(pool.plan().draining().message()).contains("s-1 is being emptied", "no master leads");
+        assertThat(pool.plan().words().draining().message()).contains("s-1 is being emptied", "no master leads");
     }
 
     @Test
@@ -173,7 +173,7 @@ class ScaleDownTest {
     void aStepOfAnUpgradeComesFirstAndADrainUnderWayGoesOn() {
         DrainPool pool = new DrainPool(3).unwanted("s-2").upgrading(true).rounds(3);
         assertThat(pool.told).isEmpty();
-        assertThat(pool.plan().draining().message()).contains("a step of an upgrade comes first");
+        assertThat(pool.plan().words().draining().message()).contains("a step of an upgrade comes first");
 
         pool.upgrading(false).rounds(2).upgrading(true).rounds(ENOUGH);
         assertThat(pool.gone).containsExactly("s-2 with 0");
@@ -185,7 +185,7 @@ class ScaleDownTest {
         assertThat(pool.node("s-1").state).isEqualTo("draining");
 
         pool.unwanted().rounds(1);
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.DRAIN_CANCELLED);
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.DRAIN_CANCELLED);
         pool.rounds(ENOUGH);
 
         assertThat(pool.node("s-1").state).isEqualTo("ready");
@@ -235,8 +235,8 @@ class ScaleDownTest {
 
         assertThat(pool.gone).isEmpty();
         assertThat(pool.phases()).containsExactly("s-1 LEFTOVERS");
-        assertThat(pool.plan().draining().reason()).isEqualTo(Reason.LEFTOVERS);
-        assertThat(pool.plan().draining().message())
+        assertThat(pool.plan().words().draining().reason()).isEqualTo(Reason.LEFTOVERS);
+        assertThat(pool.plan().words().draining().message())
                 .isEqualTo("s-1 could not be emptied in time, 12 objects of about 12Mi have no other place: no node has"
                         + " room. Make room, set spec.drain.onLeftovers to Drop, or take the change back; it is tried"
                         + " again.");
@@ -350,7 +350,7 @@ class ScaleDownTest {
 
         assertThat(pool.told).isEmpty();
         assertThat(pool.gone).isEmpty();
-        assertThat(pool.plan().draining().message()).contains("it is away, no connection for 12 s");
+        assertThat(pool.plan().words().draining().message()).contains("it is away, no connection for 12 s");
 
         pool.node("s-1").state = "ready";
         pool.rounds(ENOUGH);

@@ -189,7 +189,7 @@ class SettingsTest {
     void oneInMemoryThatHoldsNothingIsEmptiedAndReplacedThoughBytesShallNotBeLost() {
         PoolSketch fresh = inMemory(PoolSketch.node("demo-a-0", "ready", "", 0, 0));
         PoolPlan plan = fresh.plan();
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
         assertThat(PoolSketch.emptied(plan))
                 .extracting(StepStatus::of, StepStatus::because)
                 .containsExactly(tuple("demo-a-0", StepCause.SETTINGS));
@@ -197,7 +197,7 @@ class SettingsTest {
         PoolPlan used =
                 inMemory(PoolSketch.node("demo-a-0", "ready", "", 1 << 20, 1)).plan();
         assertThat(PoolSketch.emptied(used)).isEmpty();
-        assertThat(used.transitions().heldBack()).contains("would lose about 1Mi in 1 objects");
+        assertThat(used.transitions().words().heldBack()).contains("would lose about 1Mi in 1 objects");
     }
 
     @Test
@@ -205,7 +205,7 @@ class SettingsTest {
         PoolSketch unmet = inMemory(Altered.of(PoolSketch.node("demo-a-0", "away", "", 0, 0))
                 .with("incarnation", "")
                 .build());
-        assertThat(unmet.plan().transitions().heldBack())
+        assertThat(unmet.plan().transitions().words().heldBack())
                 .isEqualTo(
                         "demo-a-0 still runs with earlier settings: replacing it would lose what is there, which no leader has seen.");
     }
@@ -225,7 +225,7 @@ class SettingsTest {
         PoolPlan plan = plan();
 
         assertThat(PoolSketch.replaced(plan)).isEmpty();
-        assertThat(plan.transitions().heldBack())
+        assertThat(plan.transitions().words().heldBack())
                 .isEqualTo("demo-b-1 came back without 7 of its objects, so demo-a-0, demo-a-1, demo-b-0 keep"
                         + " earlier settings. Its log says why. When that is put right, another leader goes on from what is there: kubectl"
                         + " kvpool failover. spec.onDataLoss Replace goes on whatever is lost.");
@@ -240,7 +240,7 @@ class SettingsTest {
 
         PoolPlan plan = plan();
 
-        assertThat(plan.transitions().heldBack()).isEmpty();
+        assertThat(plan.transitions().words().heldBack()).isEmpty();
         assertThat(PoolSketch.replaced(plan)).containsExactly("demo-a-1");
     }
 
@@ -401,7 +401,7 @@ class SettingsTest {
 
         assertThat(begun(plan)).containsExactly("REPLACE demo-b-1");
         assertThat(plan.transitions().steps().getFirst().state()).isEqualTo(StepState.FAILED);
-        assertThat(plan.transitions().replacing()).endsWith("demo-b-1 did not get ready within 10m.");
+        assertThat(plan.transitions().words().replacing()).endsWith("demo-b-1 did not get ready within 10m.");
     }
 
     /** The step that had failed used to be counted against the one that mends it: a corrected spec was never carried out. */
