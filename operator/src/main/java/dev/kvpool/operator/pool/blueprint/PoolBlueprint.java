@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.blueprint;
 
-import dev.kvpool.api.v1alpha1.ApiGroup;
-import dev.kvpool.api.v1alpha1.KvCachePool;
 import dev.kvpool.api.v1alpha1.KvCachePoolSpec;
 import dev.kvpool.api.v1alpha1.TransferEngineSpec;
 import dev.kvpool.api.v1alpha1.engine.Protocol;
@@ -10,7 +8,6 @@ import dev.kvpool.api.v1alpha1.pod.MastersSpec;
 import dev.kvpool.api.v1alpha1.pod.SecretName;
 import dev.kvpool.api.v1alpha1.security.Payloads;
 import dev.kvpool.api.v1alpha1.security.SecurityMode;
-import dev.kvpool.api.v1alpha1.storage.DeletionPolicy;
 import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.ascend.DeviceNeeds;
 import dev.kvpool.operator.pool.ascend.DevicePorts;
@@ -22,61 +19,90 @@ import dev.kvpool.operator.pool.sizing.PoolEngines;
 import dev.kvpool.operator.pool.sizing.Sizing;
 import io.fabric8.kubernetes.api.model.LocalObjectReference;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
-import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
-import io.fabric8.kubernetes.api.model.OwnerReference;
-import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
 import java.util.List;
 import java.util.Map;
 
 /**
  * Everything the builders of a pool's children need.
  *
- * @param names names of the children
- * @param uid UID of the custom resource, which owns the children
- * @param poolId identity of the pool on the wire and in segment files
+ * @param identity which pool it is
  * @param spec what the user wants
- * @param engines settings of the transfer engines
- * @param mastersImage image of masters that are recreated
- * @param storageImage image of storage nodes that are recreated
- * @param masters masters there shall be now, which may be more than the spec asks for
- * @param sizing memory of the pods
- * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}
- * @param expectedNodes the storage nodes the masters shall expect
- * @param security how secure the next pods are
- * @param operatorNamespace where the operator runs
- * @param platformUser whether the cluster gives pods their user
  * @param requests which pods shall be made again
+ * @param transport how bytes get to the storage nodes
+ * @param masters the masters there shall be now
+ * @param storage the storage nodes there shall be now
+ * @param sizing memory of the pods
+ * @param security how secure the next pods are
+ * @param platform where the operator runs
  */
 public record PoolBlueprint(
-        PoolNames names,
-        String uid,
-        String poolId,
+        PoolIdentity identity,
         KvCachePoolSpec spec,
-        PoolEngines engines,
-        String mastersImage,
-        String storageImage,
-        int masters,
+        Requests requests,
+        Transport transport,
+        Masters masters,
+        StorageNodes storage,
         Sizing sizing,
-        Map<String, NodePorts> ports,
-        List<ExpectedNode> expectedNodes,
         PoolSecurity security,
-        String operatorNamespace,
-        boolean platformUser,
-        Requests requests) {
+        Platform platform) {
+
+    /**
+     * How bytes get to storage nodes.
+     *
+     * @param engines settings of the transfer engines
+     * @param ports ports of the storage nodes, by name of their set, and of the agents, if any, by {@link PoolNames#AGENT}
+     */
+    public record Transport(PoolEngines engines, Map<String, NodePorts> ports) {}
+
+    /**
+     * The masters.
+     *
+     * @param replicas how many, which may be more than the spec asks for
+     * @param image the image of those that are recreated
+     */
+    public record Masters(int replicas, String image) {}
+
+    /**
+     * The storage nodes.
+     *
+     * @param expected those that the masters shall expect
+     * @param image the image of those that are recreated
+     */
+    public record StorageNodes(List<ExpectedNode> expected, String image) {}
+
+    /**
+     * Where an operator runs.
+     *
+     * @param namespace its namespace
+     * @param givesUser whether the cluster gives pods their user
+     */
+    public record Platform(String namespace, boolean givesUser) {}
+
+    public PoolNames names() {
+        return identity.names();
+    }
+
+    public String poolId() {
+        return identity.poolId();
+    }
+
+    public PoolEngines engines() {
+        return transport.engines();
+    }
 
     /** Settings of the pool's own transfer engine. */
     public TransferEngineSpec engine() {
-        return engines.ofPool();
+        return engines().ofPool();
     }
 
     /** Those of a set's. */
     public TransferEngineSpec engine(StorageSetSpec set) {
-        return engines.of(set);
+        return engines().of(set);
     }
 
     /** Ports of the storage nodes of a set of the spec. */
     public NodePorts ports(StorageSetSpec set) {
-        return ports.get(set.name());
+        return transport.ports().get(set.name());
     }
 
     /**
@@ -84,7 +110,7 @@ public record PoolBlueprint(
      * engines can be told of a further one while they run. Clients that dial them ask rarely for names without an address.
      */
     public String masterList() {
-        return String.join(",", names.masterAddresses(MastersSpec.REPLICAS_MAX));
+        return String.join(",", names().masterAddresses(MastersSpec.REPLICAS_MAX));
     }
 
     /** Whether storage nodes leave TLS behind the handshake; none does while it is off on the way to another mode. */
@@ -99,14 +125,18 @@ public record PoolBlueprint(
                 && engine(set).fabric().isPresent();
     }
 
+    private NodePorts agentPorts() {
+        return transport.ports().get(PoolNames.AGENT);
+    }
+
     /** Port of the agents' admin endpoint. */
     public int agentPort() {
-        return ports.get(PoolNames.AGENT).admin();
+        return agentPorts().admin();
     }
 
     /** Labels of the pods of a storage set: its own, and what metrics of the pods cannot say by themselves. */
     public Map<String, String> podLabels(StorageSetSpec set) {
-        Map<String, String> labels = PoolLabels.ofSet(names.pool(), set.name());
+        Map<String, String> labels = PoolLabels.ofSet(names().pool(), set.name());
         if (engine(set).protocols().contains(Protocol.UCX)) {
             labels.put(PoolLabels.UCX, PoolLabels.WANTED);
         }
@@ -121,7 +151,7 @@ public record PoolBlueprint(
         ObjectMeta metadata = keeping(
                 engine(set),
                 ports(set),
-                metadata(names.storageSet(set.name()), PoolLabels.ofSet(names.pool(), set.name())));
+                metadata(names().storageSet(set.name()), PoolLabels.ofSet(names().pool(), set.name())));
         return engine(set).hostNetwork() && DeviceNeeds.areOf(engine(set))
                 ? metadata.toBuilder()
                         .addToAnnotations(
@@ -136,8 +166,8 @@ public record PoolBlueprint(
     public ObjectMeta agentsMetadata() {
         return keeping(
                 engine(),
-                ports.get(PoolNames.AGENT),
-                metadata(names.agents(), PoolLabels.ofRole(names.pool(), PoolLabels.ROLE_AGENT)));
+                agentPorts(),
+                metadata(names().agents(), PoolLabels.ofRole(names().pool(), PoolLabels.ROLE_AGENT)));
     }
 
     private static ObjectMeta keeping(TransferEngineSpec engine, NodePorts kept, ObjectMeta metadata) {
@@ -148,36 +178,9 @@ public record PoolBlueprint(
                 : metadata;
     }
 
-    /** Metadata of a child. Under Retain it has no owner, so that garbage collection leaves it alone. */
+    /** Metadata of a child. */
     public ObjectMeta metadata(String name, Map<String, String> labels) {
-        return metadata(names, uid, poolId, spec.deletionPolicy(), name, labels);
-    }
-
-    /** The same for what is made before there is a blueprint. */
-    public static ObjectMeta metadata(
-            PoolNames names,
-            String uid,
-            String poolId,
-            DeletionPolicy policy,
-            String name,
-            Map<String, String> labels) {
-        return new ObjectMetaBuilder()
-                .withName(name)
-                .withNamespace(names.namespace())
-                .withLabels(labels)
-                .withAnnotations(Map.of(PoolLabels.POOL_ID, poolId))
-                .withOwnerReferences(policy == DeletionPolicy.DELETE ? List.of(owner(names, uid)) : List.of())
-                .build();
-    }
-
-    private static OwnerReference owner(PoolNames names, String uid) {
-        return new OwnerReferenceBuilder()
-                .withApiVersion(ApiGroup.API_VERSION)
-                .withKind(KvCachePool.KIND)
-                .withName(names.pool())
-                .withUid(uid)
-                .withController(true)
-                .build();
+        return identity.metadata(name, labels);
     }
 
     /** When nodes pull images, in the words of a pod. */

@@ -85,7 +85,7 @@ public final class AgentDaemonSet {
 
     /** As soon as it changes Kubernetes replaces agents, which come after all others: in an upgrade masters keep theirs until the end. */
     private static String image(PoolBlueprint pool) {
-        return pool.mastersImage();
+        return pool.masters().image();
     }
 
     private static PodSpecBuilder pod(PoolBlueprint pool, AgentsSpec agents) {

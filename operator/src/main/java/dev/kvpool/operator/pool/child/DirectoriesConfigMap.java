@@ -24,7 +24,7 @@ public final class DirectoriesConfigMap {
         DirectoryList list = new DirectoryList(
                 pool.names().pool(),
                 pool.poolId(),
-                pool.uid(),
+                pool.identity().uid(),
                 pool.spec().deletionPolicy(),
                 pool.pullSecrets(),
                 directories);

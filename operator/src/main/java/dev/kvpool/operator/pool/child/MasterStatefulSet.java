@@ -47,7 +47,7 @@ public final class MasterStatefulSet {
                 .withMetadata(pool.metadata(name, labels))
                 .withNewSpec()
                 .withServiceName(name)
-                .withReplicas(pool.masters())
+                .withReplicas(pool.masters().replicas())
                 .withPodManagementPolicy("Parallel")
                 .withRevisionHistoryLimit(REVISIONS_KEPT)
                 .withNewSelector()
@@ -57,7 +57,7 @@ public final class MasterStatefulSet {
                 .withType("OnDelete")
                 .endUpdateStrategy()
                 .withTemplate(
-                        template.template(template.spread(pod(pool)), pool.mastersImage(), WishDigest.masters(pool)))
+                        template.template(template.spread(pod(pool)), pool.masters().image(), WishDigest.masters(pool)))
                 .editTemplate()
                 .editMetadata()
                 .addToAnnotations(ProcessIdentity.ofMasters(pool).notes())
@@ -73,7 +73,7 @@ public final class MasterStatefulSet {
                 .withAutomountServiceAccountToken(true)
                 .withEnableServiceLinks(false)
                 .withImagePullSecrets(pool.pullSecrets())
-                .withSecurityContext(PodSecurity.pod(pool.platformUser()))
+                .withSecurityContext(PodSecurity.pod(pool.platform().givesUser()))
                 .withTerminationGracePeriodSeconds(TERMINATION_GRACE_S)
                 .withContainers(container(pool))
                 .withVolumes(
@@ -91,7 +91,7 @@ public final class MasterStatefulSet {
     private static Container container(PoolBlueprint pool) {
         ContainerBuilder container = new ContainerBuilder()
                 .withName("master")
-                .withImage(pool.mastersImage())
+                .withImage(pool.masters().image())
                 .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(arguments(pool))
                 .withEnv(PodIdentity.environment())

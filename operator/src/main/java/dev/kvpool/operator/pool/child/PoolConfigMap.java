@@ -41,7 +41,7 @@ public final class PoolConfigMap {
     private static Map<String, String> data(PoolBlueprint pool) {
         CacheRules rules = CacheRules.of(pool.spec());
         Map<String, String> data = new LinkedHashMap<>(rules.values());
-        data.put(EXPECTED_NODES, lines(pool.expectedNodes()));
+        data.put(EXPECTED_NODES, lines(pool.storage().expected()));
         data.put(CACHE_RULES, rules.text());
         if (pool.security().isOn()) {
             data.put(

@@ -57,7 +57,7 @@ public final class StorageDaemonSet {
                                 .withAffinity(affinity(set, placement))
                                 .build(),
                         anywhere,
-                        pool.storageImage(),
+                        pool.storage().image(),
                         WishDigest.storage(pool, set)))
                 .endSpec()
                 .build();

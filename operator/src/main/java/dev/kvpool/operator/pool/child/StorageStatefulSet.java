@@ -45,7 +45,7 @@ public final class StorageStatefulSet {
                 .endUpdateStrategy()
                 .withTemplate(template.template(
                         template.spread(new StoragePod(pool, set).build("$(POD_NAME)")),
-                        pool.storageImage(),
+                        pool.storage().image(),
                         WishDigest.storage(pool, set)))
                 .withVolumeClaimTemplates(StorageClaims.templates(pool, set))
                 .withPersistentVolumeClaimRetentionPolicy(StorageClaims.retention(pool, set))

@@ -3,7 +3,6 @@ package dev.kvpool.operator.pool.cluster;
 
 import dev.kvpool.identity.certificate.CertificateAuthority;
 import dev.kvpool.identity.certificate.Pem;
-import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.child.AuthorityConfigMap;
 import dev.kvpool.operator.pool.child.AuthoritySecret;
 import dev.kvpool.operator.pool.child.TrustConfigMap;
@@ -232,14 +231,7 @@ public final class AuthorityMaker {
 
     private ConfigMap trust(PoolTrust trust) {
         return TrustConfigMap.of(
-                PoolBlueprint.metadata(
-                        names,
-                        seen.pool().getMetadata().getUid(),
-                        seen.poolId(),
-                        seen.spec().deletionPolicy(),
-                        names.trust(),
-                        PoolLabels.ofPool(names.pool())),
-                trust);
+                seen.identity().metadata(names.trust(), PoolLabels.ofPool(names.pool())), trust);
     }
 
     private PoolObservation withTrust(ConfigMap map) {

@@ -11,6 +11,7 @@ import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.master.MasterAnswer;
 import dev.kvpool.operator.master.MasterEndpoint;
 import dev.kvpool.operator.master.PoolReport;
+import dev.kvpool.operator.pool.blueprint.PoolIdentity;
 import dev.kvpool.operator.pool.child.AgentDaemonSet;
 import dev.kvpool.operator.pool.naming.DirectoryList;
 import dev.kvpool.operator.pool.naming.NameList;
@@ -158,6 +159,11 @@ public record PoolObservation(
         return poolIdSaid(owners -> owners.contains(uid))
                 .or(() -> poolIdSaid(List::isEmpty))
                 .orElse(uid);
+    }
+
+    /** What its objects say of it. */
+    public PoolIdentity identity() {
+        return new PoolIdentity(names(), pool.getMetadata().getUid(), poolId(), spec().deletionPolicy());
     }
 
     /** By the first of its objects that says one. */

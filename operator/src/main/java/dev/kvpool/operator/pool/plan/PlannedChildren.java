@@ -205,7 +205,7 @@ public record PlannedChildren(
 
     private HasMetadata job(HostDirectories.Cleaning cleaning) {
         return CleaningJob.of(
-                JobTerms.of(blueprint, cleaning.job(), PoolLabels.ROLE_CLEANING, blueprint.storageImage()),
+                JobTerms.of(blueprint, cleaning.job(), PoolLabels.ROLE_CLEANING, blueprint.storage().image()),
                 cleaning.directory().node(),
                 cleaning.directory().path());
     }

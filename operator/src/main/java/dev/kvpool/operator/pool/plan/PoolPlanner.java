@@ -203,21 +203,16 @@ public final class PoolPlanner {
     private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll, int masters) {
         PoolEngines engines = seen.engineSpecs();
         return new PoolBlueprint(
-                seen.names(),
-                seen.pool().getMetadata().getUid(),
-                seen.poolId(),
+                seen.identity(),
                 seen.spec(),
-                engines,
-                roll.mastersImage(),
-                roll.storageImage(),
-                masters,
+                Requests.of(seen.pool().getMetadata().getAnnotations()),
+                new PoolBlueprint.Transport(engines, PortPlan.of(seen).ports()),
+                new PoolBlueprint.Masters(masters, roll.mastersImage()),
+                new PoolBlueprint.StorageNodes(
+                        ExpectedNodes.of(storage.expectedNodes(), seen), roll.storageImage()),
                 sizing(seen, engines, storage),
-                PortPlan.of(seen).ports(),
-                ExpectedNodes.of(storage.expectedNodes(), seen),
                 SecurityStage.of(seen, settings),
-                settings.namespace(),
-                settings.platformUser(),
-                Requests.of(seen.pool().getMetadata().getAnnotations()));
+                new PoolBlueprint.Platform(settings.namespace(), settings.platformUser()));
     }
 
     private static Sizing sizing(PoolObservation seen, PoolEngines engines, StoragePlan storage) {

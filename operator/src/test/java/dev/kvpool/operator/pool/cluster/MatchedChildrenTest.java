@@ -4,7 +4,8 @@ package dev.kvpool.operator.pool.cluster;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.kvpool.operator.pool.PoolSketch;
-import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
+import dev.kvpool.operator.Altered;
+import dev.kvpool.operator.pool.blueprint.PoolIdentity;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.plan.PlannedChildren;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
@@ -125,31 +126,13 @@ class MatchedChildrenTest {
     }
 
     private static PlannedChildren in(PlannedChildren planned, String namespace) {
-        PoolBlueprint blueprint = planned.blueprint();
-        return new PlannedChildren(
-                planned.specs(),
-                new PoolBlueprint(
-                        new PoolNames(blueprint.names().pool(), namespace),
-                        blueprint.uid(),
-                        blueprint.poolId(),
-                        blueprint.spec(),
-                        blueprint.engines(),
-                        blueprint.mastersImage(),
-                        blueprint.storageImage(),
-                        blueprint.masters(),
-                        blueprint.sizing(),
-                        blueprint.ports(),
-                        blueprint.expectedNodes(),
-                        blueprint.security(),
-                        blueprint.operatorNamespace(),
-                        blueprint.platformUser(),
-                        blueprint.requests()),
-                planned.replicas(),
-                planned.placements(),
-                planned.directories(),
-                planned.cleanings(),
-                planned.preflight(),
-                planned.pulls(),
-                planned.kept());
+        PoolIdentity identity = planned.blueprint().identity();
+        return Altered.of(planned)
+                .with(
+                        "blueprint",
+                        Altered.of(planned.blueprint())
+                                .with("names", new PoolNames(identity.names().pool(), namespace))
+                                .build())
+                .build();
     }
 }

@@ -137,7 +137,7 @@ final class AcceleratorParts {
     Container copying(PoolBlueprint pool) {
         return new ContainerBuilder()
                 .withName("host-files")
-                .withImage(pool.storageImage())
+                .withImage(pool.storage().image())
                 .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(copies.arguments())
                 .withResources(new ContainerResources()
@@ -160,7 +160,7 @@ final class AcceleratorParts {
         environment.addAll(environment());
         return new ContainerBuilder()
                 .withName(DeviceNeeds.CONTAINER)
-                .withImage(pool.storageImage())
+                .withImage(pool.storage().image())
                 .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(DeviceNeeds.arguments(spec, protocols, MESSAGES))
                 .withEnv(environment)

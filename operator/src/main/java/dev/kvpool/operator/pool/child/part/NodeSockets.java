@@ -36,7 +36,7 @@ public final class NodeSockets {
     /** Others of the group may look for sockets there, as for those of agents. */
     static Optional<Container> owner(PoolBlueprint pool, TransferEngineSpec engine, long user) {
         return mount(pool, engine)
-                .map(mount -> HostDirectory.owner(pool, pool.storageImage(), VOLUME, "0750", user, List.of(mount)));
+                .map(mount -> HostDirectory.owner(pool, pool.storage().image(), VOLUME, "0750", user, List.of(mount)));
     }
 
     /** Of all sets, for agents; sets with other engines may have theirs elsewhere. */

@@ -62,7 +62,7 @@ public final class StoragePod {
                 .withAutomountServiceAccountToken(false)
                 .withEnableServiceLinks(false)
                 .withImagePullSecrets(pool.pullSecrets())
-                .withSecurityContext(PodSecurity.pod(pool.platformUser() && !usesDirectories()))
+                .withSecurityContext(PodSecurity.pod(pool.platform().givesUser() && !usesDirectories()))
                 .withTerminationGracePeriodSeconds(
                         set.volume().type() == VolumeType.PERSISTENT_VOLUME_CLAIM
                                 ? TERMINATION_GRACE_OF_CLAIMS_S
@@ -78,7 +78,7 @@ public final class StoragePod {
                                 HostDirectory.volume(SegmentMemory.VOLUME, HostDirectory.segment(set, pool.poolId())))
                         .addToInitContainers(HostDirectory.owner(
                                 pool,
-                                pool.storageImage(),
+                                pool.storage().image(),
                                 "directory",
                                 "0700",
                                 PodSecurity.user(set.podTemplate()),
@@ -122,7 +122,7 @@ public final class StoragePod {
         RdmaDevices.addTo(resources, engine());
         var container = new ContainerBuilder()
                 .withName("node")
-                .withImage(pool.storageImage())
+                .withImage(pool.storage().image())
                 .withImagePullPolicy(pool.pullPolicy())
                 .withArgs(arguments(nodeId))
                 .withEnv(environment(more))
