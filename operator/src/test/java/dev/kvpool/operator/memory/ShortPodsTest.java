@@ -117,7 +117,7 @@ class ShortPodsTest {
             Pod read = brief.unmarshal(pod(status), Pod.class);
 
             assertThat(ObservedPod.of(read)).isEqualTo(ObservedPod.of(whole.unmarshal(pod(status), Pod.class)));
-            assertThat(ObservedPod.of(read).notBegun()).isEqualTo(!init.contains("running"));
+            assertThat(ObservedPod.of(read).health().notBegun()).isEqualTo(!init.contains("running"));
         }
     }
 

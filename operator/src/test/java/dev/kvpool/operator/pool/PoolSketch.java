@@ -31,6 +31,8 @@ import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PodContainer;
+import dev.kvpool.operator.pool.observation.PodHealth;
+import dev.kvpool.operator.pool.observation.PodIdentity;
 import dev.kvpool.operator.pool.observation.PodOrigin;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.PortClaim;
@@ -449,23 +451,15 @@ public final class PoolSketch {
     /** A running pod of which a test says what is otherwise. */
     public static Altered<ObservedPod> seen(String name, String uid, String role, String set) {
         return Altered.of(new ObservedPod(
-                name,
-                uid,
-                role,
-                set,
-                false,
+                new PodIdentity(name, uid, role, set, false),
                 "",
                 "",
-                true,
-                "",
-                false,
-                Optional.empty(),
+                new PodHealth(true, "", false, Optional.empty()),
                 false,
                 false,
-                "",
                 Optional.empty(),
                 new PodContainer(true, "", "", 0, Optional.empty(), Optional.empty(), "", List.of(), Set.of()),
-                new PodOrigin("", "", List.of(), SecurityMode.OFF, "", false, "")));
+                new PodOrigin("", "", "", List.of(), SecurityMode.OFF, "", false, "")));
     }
 
     /** A running storage pod that found this of its NPUs. */

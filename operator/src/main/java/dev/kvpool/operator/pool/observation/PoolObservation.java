@@ -288,7 +288,7 @@ public record PoolObservation(
         Stream<StorageAccount> ofPods = pods(PoolLabels.ROLE_STORAGE).stream()
                 .filter(pod -> pod.security().isOn())
                 .map(pod -> new StorageAccount(
-                        pod.serviceAccount(), Optional.of(pod.set()).filter(set -> pod.perNode())));
+                        pod.made().serviceAccount(), Optional.of(pod.set()).filter(set -> pod.perNode())));
         Stream<StorageAccount> ofWorkloads = Stream.concat(
                         storageWorkloads(StatefulSet.class).stream(), storageWorkloads(DaemonSet.class).stream())
                 .flatMap(workload -> Workloads.template(workload)

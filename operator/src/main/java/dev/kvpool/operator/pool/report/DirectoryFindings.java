@@ -121,7 +121,7 @@ final class DirectoryFindings {
                         : Stream.empty());
         Stream<String> waiting = Stream.of(PoolLabels.ROLE_MASTER, PoolLabels.ROLE_STORAGE)
                 .flatMap(this::sorted)
-                .filter(ObservedPod::notBegun)
+                .filter(pod -> pod.health().notBegun())
                 .map(pod ->
                         (" Pod %s waits for its volumes, network or images: kubectl describe pod %1$s says whether its certificate is mounted,"
                                         + " which comes from %s.")

@@ -35,7 +35,7 @@ final class PodsOfDeadNodes {
     }
 
     private static boolean isOverdue(ObservedPod pod, PoolObservation seen) {
-        return pod.goneBy().filter(by -> by.isBefore(seen.now())).isPresent();
+        return pod.health().goneBy().filter(by -> by.isBefore(seen.now())).isPresent();
     }
 
     private static String sentence(String node, List<ObservedPod> pods) {
