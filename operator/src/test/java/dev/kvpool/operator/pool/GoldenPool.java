@@ -23,7 +23,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
@@ -83,12 +82,10 @@ record GoldenPool(Path directory) {
                 engines(),
                 List.copyOf(ActiveTrust.of(pool)),
                 pods(directory.resolve("in-pods.yaml")),
-                nodes(directory.resolve("in-nodes.yaml")),
                 List.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Map.of(),
-                List.of(),
+                new PoolObservation.Surroundings(
+                        nodes(directory.resolve("in-nodes.yaml")), List.of(), Optional.empty()),
+                PoolObservation.Masters.unasked(Optional.empty()),
                 Instant.EPOCH,
                 Instant.EPOCH);
     }

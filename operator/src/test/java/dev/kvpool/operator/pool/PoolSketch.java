@@ -322,12 +322,9 @@ public final class PoolSketch {
                 engines,
                 children,
                 pods,
-                nodes,
-                portClaims,
-                leadership,
-                podSecurity,
-                answers,
                 refusals,
+                new PoolObservation.Surroundings(nodes, portClaims, podSecurity),
+                new PoolObservation.Masters(leadership, answers),
                 WATCHED_SINCE,
                 now);
     }

@@ -77,12 +77,12 @@ public final class PoolObserver {
                 engines,
                 children,
                 pods,
-                withNpus(nodes(pool, children, pods, context), pods, context.getClient(), now),
-                onHostNetwork(engines) ? portClaims(context) : List.of(),
-                Leadership.among(children, pool),
-                podSecurity(pool, engines, context.getClient()),
-                Map.of(),
                 refusals.of(children, pods, context.getClient(), now),
+                new PoolObservation.Surroundings(
+                        withNpus(nodes(pool, children, pods, context), pods, context.getClient(), now),
+                        onHostNetwork(engines) ? portClaims(context) : List.of(),
+                        podSecurity(pool, engines, context.getClient())),
+                PoolObservation.Masters.unasked(Leadership.among(children, pool)),
                 watchedSince,
                 now);
         return unasked.answered(ask(unasked));

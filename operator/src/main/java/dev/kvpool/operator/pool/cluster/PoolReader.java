@@ -87,11 +87,8 @@ public final class PoolReader {
                         .sorted(Comparator.comparing(ObservedPod::name))
                         .toList(),
                 List.of(),
-                List.of(),
-                Leadership.among(children, pool),
-                Optional.empty(),
-                Map.of(),
-                List.of(),
+                PoolObservation.Surroundings.UNSEEN,
+                PoolObservation.Masters.unasked(Leadership.among(children, pool)),
                 now,
                 now);
         return unasked.answered(ask(unasked));
@@ -109,12 +106,12 @@ public final class PoolReader {
                 engines,
                 children,
                 pods,
-                nodes(pool, children, pods),
-                portClaims(pool),
-                Leadership.among(children, pool),
-                PoolObserver.podSecurity(pool, engines, client),
-                Map.of(),
                 new PodRefusals().of(children, pods, client, now),
+                new PoolObservation.Surroundings(
+                        nodes(pool, children, pods),
+                        portClaims(pool),
+                        PoolObserver.podSecurity(pool, engines, client)),
+                PoolObservation.Masters.unasked(Leadership.among(children, pool)),
                 now,
                 now);
         return unasked.answered(ask(unasked));

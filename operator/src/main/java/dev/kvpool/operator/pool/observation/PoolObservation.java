@@ -46,14 +46,9 @@ import java.util.stream.Stream;
  * @param engines the transfer engines it and its sets name, as far as they are there
  * @param children its objects, as far as the operator makes them
  * @param pods its pods
- * @param portClaims ports that storage sets of all pools use on the network of nodes
- * @param leadership who holds the Lease
- * @param nodes Kubernetes nodes that concern it: all of them when a set has perNode or a pod finds no memory, else those
- *     with its pods
- * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
- *     depends on it
- * @param answers what each master that has an address said, by pod name
  * @param refusals why Kubernetes cannot create pods of it
+ * @param surroundings what is around it in the cluster
+ * @param masters who leads, and what masters say
  * @param watchedSince since when this operator sees what happens, without a break; before, maybe no operator did
  * @param now when it was seen
  */
@@ -62,40 +57,57 @@ public record PoolObservation(
         List<TransferEngine> engines,
         List<HasMetadata> children,
         List<ObservedPod> pods,
-        List<ObservedNode> nodes,
-        List<PortClaim> portClaims,
-        Optional<Leadership> leadership,
-        Optional<String> podSecurity,
-        Map<String, MasterAnswer> answers,
         List<Refusal> refusals,
+        Surroundings surroundings,
+        Masters masters,
         Instant watchedSince,
         Instant now) {
+
+    /**
+     * What is around a pool in its cluster.
+     *
+     * @param nodes Kubernetes nodes that concern it: all of them when a set has perNode or a pod finds no memory, else those
+     *     with its pods
+     * @param portClaims ports that storage sets of all pools use on the network of nodes
+     * @param podSecurity which pod security level its namespace enforces; empty when none is said, and when nothing of the pool
+     *     depends on it
+     */
+    public record Surroundings(List<ObservedNode> nodes, List<PortClaim> portClaims, Optional<String> podSecurity) {
+        public static final Surroundings UNSEEN = new Surroundings(List.of(), List.of(), Optional.empty());
+
+        public Surroundings {
+            nodes = List.copyOf(nodes);
+            portClaims = List.copyOf(portClaims);
+        }
+    }
+
+    /**
+     * What is known of who leads.
+     *
+     * @param leadership who holds the Lease
+     * @param answers what each master that has an address said, by pod name
+     */
+    public record Masters(Optional<Leadership> leadership, Map<String, MasterAnswer> answers) {
+        public Masters {
+            answers = Map.copyOf(answers);
+        }
+
+        public static Masters unasked(Optional<Leadership> leadership) {
+            return new Masters(leadership, Map.of());
+        }
+    }
 
     public PoolObservation {
         engines = List.copyOf(engines);
         children = List.copyOf(children);
         pods = List.copyOf(pods);
-        nodes = List.copyOf(nodes);
-        portClaims = List.copyOf(portClaims);
-        answers = Map.copyOf(answers);
         refusals = List.copyOf(refusals);
     }
 
     /** The same with other objects. */
     public PoolObservation with(List<HasMetadata> others) {
         return new PoolObservation(
-                pool,
-                engines,
-                others,
-                pods,
-                nodes,
-                portClaims,
-                leadership,
-                podSecurity,
-                answers,
-                refusals,
-                watchedSince,
-                now);
+                pool, engines, others, pods, refusals, surroundings, masters, watchedSince, now);
     }
 
     /** The same with answers of masters. */
@@ -105,14 +117,23 @@ public record PoolObservation(
                 engines,
                 children,
                 pods,
-                nodes,
-                portClaims,
-                leadership,
-                podSecurity,
-                said,
                 refusals,
+                surroundings,
+                new Masters(masters.leadership(), said),
                 watchedSince,
                 now);
+    }
+
+    public List<ObservedNode> nodes() {
+        return surroundings.nodes();
+    }
+
+    public Optional<Leadership> leadership() {
+        return masters.leadership();
+    }
+
+    public Map<String, MasterAnswer> answers() {
+        return masters.answers();
     }
 
     /**
@@ -256,7 +277,7 @@ public record PoolObservation(
      */
     public Optional<String> sickNpus(ObservedPod pod) {
         return pod.devices()
-                .flatMap(devices -> nodes.stream()
+                .flatMap(devices -> nodes().stream()
                         .filter(node -> node.name().equals(pod.node()))
                         .findFirst()
                         .flatMap(node -> node.npus().among(devices.npus()))
@@ -308,7 +329,7 @@ public record PoolObservation(
 
     /** Names of Kubernetes nodes that are not ready. */
     public Set<String> lostNodes() {
-        return nodes.stream()
+        return nodes().stream()
                 .filter(node -> !node.ready())
                 .map(ObservedNode::name)
                 .collect(Collectors.toSet());
@@ -359,9 +380,9 @@ public record PoolObservation(
 
     /** What the leader says, when it leads, serves and answers. */
     public Optional<PoolReport> leaderReport() {
-        return leadership
+        return leadership()
                 .map(Leadership::pod)
-                .map(answers::get)
+                .map(answers()::get)
                 .filter(MasterAnswer.Report.class::isInstance)
                 .map(answer -> ((MasterAnswer.Report) answer).report())
                 .filter(PoolReport::leads);
@@ -369,7 +390,7 @@ public record PoolObservation(
 
     /** All reports, by any master. */
     public List<PoolReport> reports() {
-        return answers.values().stream()
+        return answers().values().stream()
                 .filter(MasterAnswer.Report.class::isInstance)
                 .map(answer -> ((MasterAnswer.Report) answer).report())
                 .toList();

@@ -194,7 +194,7 @@ final class AcceleratorCheck {
 
     private Stream<Finding> ofOthers(DevicePorts ports) {
         String me = PortClaim.ownerOf(seen.names().namespace(), seen.names().pool());
-        return seen.portClaims().stream()
+        return seen.surroundings().portClaims().stream()
                 .filter(claim -> !claim.owner().equals(me) && ports.contain(claim.ports()))
                 .map(claim -> overlap(ports, claim.workload() + " of pool " + claim.owner(), claim.ports()));
     }
@@ -208,7 +208,7 @@ final class AcceleratorCheck {
 
     private Stream<Finding> npusOfOthers(DevicePorts ports) {
         String me = PortClaim.ownerOf(seen.names().namespace(), seen.names().pool());
-        return seen.portClaims().stream()
+        return seen.surroundings().portClaims().stream()
                 .filter(claim -> !claim.owner().equals(me)
                         && claim.devices().filter(ports::meet).isPresent())
                 .map(claim -> mixed(

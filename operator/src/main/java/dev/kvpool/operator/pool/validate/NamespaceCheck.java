@@ -54,7 +54,7 @@ public final class NamespaceCheck {
 
     /** What the namespace refuses, and how to fix it; one sentence for all directories of nodes. */
     static List<Finding> of(PoolObservation seen) {
-        String level = seen.podSecurity().orElse(ADMITS_ALL);
+        String level = seen.surroundings().podSecurity().orElse(ADMITS_ALL);
         if (level.equals(ADMITS_ALL)) {
             return List.of();
         }

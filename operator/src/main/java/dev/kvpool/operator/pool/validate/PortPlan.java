@@ -36,7 +36,7 @@ public final class PortPlan {
 
     private PortPlan(PoolObservation seen) {
         this.seen = seen;
-        for (PortClaim claim : seen.portClaims()) {
+        for (PortClaim claim : seen.surroundings().portClaims()) {
             (claim.owner().equals(me()) ? own : others).add(claim);
         }
     }
@@ -138,7 +138,7 @@ public final class PortPlan {
         return IntStream.range(0, count(range) / NodePorts.EACH)
                 .mapToObj(slot -> NodePorts.from(range.base() + NodePorts.EACH * slot))
                 .filter(pair -> givenOnNodes.stream().noneMatch(pair::meets))
-                .filter(pair -> seen.portClaims().stream()
+                .filter(pair -> seen.surroundings().portClaims().stream()
                         .noneMatch(claim -> claim.ports().meets(pair)))
                 .findFirst();
     }

@@ -16,7 +16,6 @@ import io.fabric8.kubernetes.api.model.PodBuilder;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -93,11 +92,8 @@ class PoolObservationTest {
                 children,
                 pods,
                 List.of(),
-                List.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Map.of(),
-                List.of(),
+                PoolObservation.Surroundings.UNSEEN,
+                PoolObservation.Masters.unasked(Optional.empty()),
                 Instant.EPOCH,
                 Instant.EPOCH);
     }

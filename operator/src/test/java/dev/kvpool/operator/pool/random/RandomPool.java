@@ -168,12 +168,9 @@ final class RandomPool {
                 List.of(ENGINE),
                 List.copyOf(children.values()),
                 pods(),
-                cluster.nodes(),
-                List.of(),
-                data.leadership(),
-                Optional.empty(),
-                data.answers(),
                 cluster.refusals(children.values()),
+                new PoolObservation.Surroundings(cluster.nodes(), List.of(), Optional.empty()),
+                new PoolObservation.Masters(data.leadership(), data.answers()),
                 operatorSince,
                 now);
         List<Finding> problems = PoolValidator.validate(seen, SETTINGS);
