@@ -2,6 +2,8 @@
 package dev.kvpool.operator.master;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -12,23 +14,10 @@ import java.util.stream.Collectors;
  * What a master says about its pool at {@code GET /api/v1/pool}. Fields this version does not know are ignored, missing
  * ones are empty or 0.
  *
- * @param poolId identity of the pool
- * @param name the master's name, which is its pod's
- * @param role {@code leader} or {@code standby}
- * @param state {@code serving}, {@code recovering}, {@code standby} or {@code starting}
- * @param epoch highest epoch the master knows
- * @param version the master's version; null when it did not say
- * @param capacityBytes bytes all known storage nodes can hold
- * @param sharedCapacityBytes those of storage nodes that are ready: without memory of engines, which holds their tenants' objects only
- * @param usedBytes bytes in use
- * @param objects objects in the pool
- * @param unavailableObjects those of them whose nodes are all away; 0 on a standby
- * @param underReplicatedObjects those with fewer copies on ready nodes than they should have, unavailable ones included; 0 on a
- *     standby
+ * @param master which master says so, and how far it leads
+ * @param totals what the pool holds
  * @param nodes the storage nodes the master knows
- * @param takeover how the leader came to lead; null on a standby, and where the master does not say
- * @param active what the pool speaks and writes now; null when no node has told
- * @param clientVersions the builds of connected clients
+ * @param builds what its processes are and speak
  * @param cacheRules the rules of the cache it goes by; null when its version reads them only at its start
  * @param index how full its index is; null when it does not say
  * @param register who missed removals, and who knows which; null when it does not say
@@ -36,50 +25,113 @@ import java.util.stream.Collectors;
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record PoolReport(
-        String poolId,
-        String name,
-        String role,
-        String state,
-        long epoch,
-        Version version,
-        long capacityBytes,
-        long sharedCapacityBytes,
-        long usedBytes,
-        long objects,
-        long unavailableObjects,
-        long underReplicatedObjects,
+        @JsonUnwrapped Master master,
+        @JsonUnwrapped Totals totals,
         List<Node> nodes,
-        Takeover takeover,
-        Active active,
-        List<ClientVersion> clientVersions,
+        @JsonUnwrapped Builds builds,
         CacheRules cacheRules,
         Index index,
         Register register,
         Trust trust) {
 
-    private static final String LEADER = "leader";
-    private static final String SERVING = "serving";
-    private static final String RECOVERING = "recovering";
-
     public PoolReport {
         nodes = nodes == null ? List.of() : List.copyOf(nodes);
-        clientVersions = clientVersions == null ? List.of() : List.copyOf(clientVersions);
         register = register == null ? new Register(false, Map.of(), List.of()) : register;
+    }
+
+    /** The master's name, which is its pod's. */
+    public String name() {
+        return master.name();
+    }
+
+    public String state() {
+        return master.state();
+    }
+
+    /** The highest epoch the master knows. */
+    public long epoch() {
+        return master.epoch();
     }
 
     /** True when this master leads, whether it serves already or not. */
     public boolean holdsTheLease() {
-        return SERVING.equals(state) || RECOVERING.equals(state);
+        return master.holdsTheLease();
     }
 
     /** True when this master leads and serves. */
     public boolean leads() {
-        return LEADER.equals(role) && SERVING.equals(state);
+        return master.leads();
+    }
+
+    /** The master's version; null when it did not say. */
+    public Version version() {
+        return builds.version();
     }
 
     /** Why the master refuses puts for want of room in its index; empty when it does not. */
     public String indexProblem() {
         return index == null || index.problem == null ? "" : index.problem;
+    }
+
+    /**
+     * A master.
+     *
+     * @param poolId identity of the pool
+     * @param name its name, which is its pod's
+     * @param role {@code leader} or {@code standby}
+     * @param state {@code serving}, {@code recovering}, {@code standby} or {@code starting}
+     * @param epoch highest epoch it knows
+     * @param takeover how it came to lead; null on a standby, and where it does not say
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Master(String poolId, String name, String role, String state, long epoch, Takeover takeover) {
+        private static final String LEADER = "leader";
+        private static final String SERVING = "serving";
+        private static final String RECOVERING = "recovering";
+
+        /** True when it leads, whether it serves already or not. */
+        public boolean holdsTheLease() {
+            return SERVING.equals(state) || RECOVERING.equals(state);
+        }
+
+        /** True when it leads and serves. */
+        public boolean leads() {
+            return LEADER.equals(role) && SERVING.equals(state);
+        }
+    }
+
+    /**
+     * What a pool holds.
+     *
+     * @param capacityBytes bytes all known storage nodes can hold
+     * @param sharedCapacityBytes those of storage nodes that are ready: without memory of engines, which holds their tenants' objects only
+     * @param usedBytes bytes in use
+     * @param objects objects in the pool
+     * @param unavailableObjects those of them whose nodes are all away; 0 on a standby
+     * @param underReplicatedObjects those with fewer copies on ready nodes than they should have, unavailable ones included; 0 on a
+     *     standby
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Totals(
+            long capacityBytes,
+            long sharedCapacityBytes,
+            long usedBytes,
+            long objects,
+            long unavailableObjects,
+            long underReplicatedObjects) {}
+
+    /**
+     * What the processes of a pool are and speak.
+     *
+     * @param version the master's version; null when it did not say
+     * @param active what the pool speaks and writes now; null when no node has told
+     * @param clientVersions the builds of connected clients
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Builds(Version version, Active active, List<ClientVersion> clientVersions) {
+        public Builds {
+            clientVersions = clientVersions == null ? List.of() : List.copyOf(clientVersions);
+        }
     }
 
     /**
@@ -270,18 +322,9 @@ public record PoolReport(
      * @param state {@code ready}, {@code syncing}, {@code away}, {@code refused} or {@code set_apart}
      * @param reason why it is in that state; may be empty
      * @param isTransient true for a node embedded in a client, which is never expected
-     * @param usedBytes bytes in use
-     * @param objects extents of objects on the node
-     * @param product product version; may be null
-     * @param protocols protocols the node offers
-     * @param incarnation number of this life of its process; empty when it was not seen yet
-     * @param committed what it says to hold; null when it has not said so
-     * @param restored what this life of its process found in its segments; null when it has not said so
-     * @param lostAtReturn replicas of published objects that were gone when it came back; null when the master cannot tell
-     * @param objectsLeft objects that emptying it has still to move; null when it is not being emptied
-     * @param leftovers the same by tier and reason; empty also where the master does not say
-     * @param version its build; null while it is not connected
-     * @param active what it keeps and writes; null when it has not told
+     * @param contents what it holds
+     * @param life what is known of this life of its process
+     * @param build what it is and speaks
      * @param ssd the disk below its memory; null when it has none
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
@@ -289,26 +332,11 @@ public record PoolReport(
             String id,
             String state,
             String reason,
-
-            @com.fasterxml.jackson.annotation.JsonProperty("transient")
-            boolean isTransient,
-
-            long usedBytes,
-            long objects,
-            String product,
-            List<String> protocols,
-            String incarnation,
-            Objects committed,
-            Restored restored,
-            Long lostAtReturn,
-            Long objectsLeft,
-            List<Leftover> leftovers,
-            Version version,
-            Active active,
+            @JsonProperty("transient") boolean isTransient,
+            @JsonUnwrapped Contents contents,
+            @JsonUnwrapped Life life,
+            @JsonUnwrapped Build build,
             Ssd ssd) {
-
-        /** How masters write the number of a process that they have never met. */
-        private static final Pattern UNMET = Pattern.compile("0*");
 
         private static final String READY = "ready";
         private static final String SYNCING = "syncing";
@@ -318,10 +346,32 @@ public record PoolReport(
         private static final String DRAINED = "drained";
 
         public Node {
-            incarnation = incarnation == null || UNMET.matcher(incarnation).matches() ? "" : incarnation;
             reason = reason == null ? "" : reason;
-            protocols = protocols == null ? List.of() : List.copyOf(protocols);
-            leftovers = leftovers == null ? List.of() : List.copyOf(leftovers);
+        }
+
+        /** Bytes in use. */
+        public long usedBytes() {
+            return contents.usedBytes();
+        }
+
+        /** Extents of objects on the node. */
+        public long objects() {
+            return contents.objects();
+        }
+
+        /** Objects that emptying it has still to move; null when it is not being emptied. */
+        public Long objectsLeft() {
+            return contents.objectsLeft();
+        }
+
+        /** Number of this life of its process; empty when it was not seen yet. */
+        public String incarnation() {
+            return life.incarnation();
+        }
+
+        /** Replicas of published objects that were gone when it came back; null when the master cannot tell. */
+        public Long lostAtReturn() {
+            return life.lostAtReturn();
         }
 
         /** The leader has met it and does not know yet what it holds. */
@@ -365,6 +415,54 @@ public record PoolReport(
         /** It takes no objects, as it is to go. */
         public boolean leaves() {
             return draining() || drained();
+        }
+    }
+
+    /**
+     * What a storage node holds.
+     *
+     * @param usedBytes bytes in use
+     * @param objects extents of objects on the node
+     * @param objectsLeft objects that emptying it has still to move; null when it is not being emptied
+     * @param leftovers the same by tier and reason; empty also where the master does not say
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Contents(long usedBytes, long objects, Long objectsLeft, List<Leftover> leftovers) {
+        public Contents {
+            leftovers = leftovers == null ? List.of() : List.copyOf(leftovers);
+        }
+    }
+
+    /**
+     * A life of the process of a storage node.
+     *
+     * @param incarnation its number; empty when it was not seen yet
+     * @param committed what it says to hold; null when it has not said so
+     * @param restored what it found in its segments; null when it has not said so
+     * @param lostAtReturn replicas of published objects that were gone when it came back; null when the master cannot tell
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Life(String incarnation, Objects committed, Restored restored, Long lostAtReturn) {
+        /** How masters write the number of a process that they have never met. */
+        private static final Pattern UNMET = Pattern.compile("0*");
+
+        public Life {
+            incarnation = incarnation == null || UNMET.matcher(incarnation).matches() ? "" : incarnation;
+        }
+    }
+
+    /**
+     * What a storage node is and speaks.
+     *
+     * @param product product version; may be null
+     * @param protocols protocols it offers
+     * @param version its build; null while it is not connected
+     * @param active what it keeps and writes; null when it has not told
+     */
+    @JsonIgnoreProperties(ignoreUnknown = true)
+    public record Build(String product, List<String> protocols, Version version, Active active) {
+        public Build {
+            protocols = protocols == null ? List.of() : List.copyOf(protocols);
         }
     }
 

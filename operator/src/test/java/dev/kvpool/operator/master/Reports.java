@@ -9,24 +9,22 @@ import java.util.TreeMap;
 /** What masters say, for tests: what these do not name is empty, 0, or left out. */
 public final class Reports {
     private static final PoolReport NOTHING = new PoolReport(
-            "id", "", "", "", 1, null, 0, 0, 0, 0, 0, 0, List.of(), null, null, null, null, null, null, null);
+            new PoolReport.Master("id", "", "", "", 1, null),
+            new PoolReport.Totals(0, 0, 0, 0, 0, 0),
+            List.of(),
+            new PoolReport.Builds(null, null, List.of()),
+            null,
+            null,
+            null,
+            null);
     private static final PoolReport.Node NODE = new PoolReport.Node(
             "",
             "",
             "",
             false,
-            0,
-            0,
-            "0.1.0",
-            List.of("tcp"),
-            "00000000000000a1",
-            null,
-            null,
-            null,
-            null,
-            List.of(),
-            null,
-            null,
+            new PoolReport.Contents(0, 0, null, List.of()),
+            new PoolReport.Life("00000000000000a1", null, null, null),
+            new PoolReport.Build("0.1.0", List.of("tcp"), null, null),
             null);
 
     private Reports() {}

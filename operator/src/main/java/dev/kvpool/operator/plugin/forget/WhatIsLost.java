@@ -56,7 +56,7 @@ public final class WhatIsLost {
                 .orElse("The leader does not know what it holds.");
         return ("  %s Those without a copy on another storage node are lost for good: no storage node in reach has %d objects of the"
                         + " pool.%n")
-                .formatted(held, leader.unavailableObjects());
+                .formatted(held, leader.totals().unavailableObjects());
     }
 
     private static String removals(String id, PoolReport.Register register) {

@@ -21,17 +21,17 @@ public final class StatusText {
 
     public static String of(StatusView view) {
         StringBuilder text = new StringBuilder();
-        text.append("Pool %s in namespace %s: %s%n".formatted(view.pool(), view.namespace(), view.phase()));
-        text.append("  ").append(view.message()).append('\n');
+        text.append("Pool %s in namespace %s: %s%n".formatted(view.summary().pool(), view.summary().namespace(), view.summary().phase()));
+        text.append("  ").append(view.summary().message()).append('\n');
         text.append("Leader: ").append(leader(view)).append('\n');
-        if (view.storage() != null) {
+        if (view.contents().storage() != null) {
             text.append("Storage: %s, %s of %s used, about %d objects, version %s%n"
                     .formatted(
-                            view.storage().contains("/") ? view.storage() + " nodes" : view.storage(),
-                            view.used() == null ? "?" : view.used(),
-                            view.capacity() == null ? "?" : view.capacity(),
-                            view.objects() == null ? 0 : view.objects(),
-                            view.version() == null ? "?" : view.version()));
+                            view.contents().storage().contains("/") ? view.contents().storage() + " nodes" : view.contents().storage(),
+                            view.contents().used() == null ? "?" : view.contents().used(),
+                            view.contents().capacity() == null ? "?" : view.contents().capacity(),
+                            view.contents().objects() == null ? 0 : view.contents().objects(),
+                            view.contents().version() == null ? "?" : view.contents().version()));
         }
         view.conditions().stream()
                 .filter(it -> it.type().equals(ConditionType.CERTIFICATES_VALID.text()) && !isTrouble(it))
@@ -41,13 +41,13 @@ public final class StatusText {
         view.notes().stream()
                 .filter(note -> !isSaid(text, note))
                 .forEach(note -> text.append("%n%s%n".formatted(note)));
-        view.steps().forEach(step -> text.append(step(step)));
-        if (view.roll() != null) {
+        view.changes().steps().forEach(step -> text.append(step(step)));
+        if (view.changes().roll() != null) {
             text.append("%nUpgrade to %s: %s. %s%n"
                     .formatted(
-                            view.roll().image(),
-                            Words.of(view.roll().phase()),
-                            view.roll().reason() == null ? "" : view.roll().reason()));
+                            view.changes().roll().image(),
+                            Words.of(view.changes().roll().phase()),
+                            view.changes().roll().reason() == null ? "" : view.changes().roll().reason()));
         }
         view.conditions().stream()
                 .filter(StatusText::isTrouble)
@@ -78,11 +78,11 @@ public final class StatusText {
 
     /** What the leader counts at this moment; the conditions have the same rounded. */
     private static String missing(StatusView view) {
-        if (view.unavailableObjects() == null || view.underReplicatedObjects() == 0) {
+        if (view.contents().unavailableObjects() == null || view.contents().underReplicatedObjects() == 0) {
             return "";
         }
         return "Objects: %d cannot be read since all nodes that hold them are away, %d have too few copies%n"
-                .formatted(view.unavailableObjects(), view.underReplicatedObjects());
+                .formatted(view.contents().unavailableObjects(), view.contents().underReplicatedObjects());
     }
 
     private static String masters(StatusView view) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.plugin.status;
 
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import dev.kvpool.api.v1alpha1.KvCachePoolStatus;
 import dev.kvpool.api.v1alpha1.status.Condition;
 import dev.kvpool.api.v1alpha1.status.FailoverStatus;
@@ -14,37 +15,73 @@ import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
  * A pool in detail: what its status says, and what masters and pods say right now. Pure.
  *
- * @param phase empty when no operator has looked at it yet
+ * @param summary which pool it is, and how it is in a sentence
+ * @param contents what it holds
  * @param masters one for each master's pod
  * @param nodes storage nodes as the leader sees them; pods alone while no leader can be asked
  * @param notes sentences about storage nodes that only the leader or they could tell
+ * @param changes what is under way
  */
 public record StatusView(
-        String pool,
-        String namespace,
-        String phase,
-        String message,
+        @JsonUnwrapped Summary summary,
         LeaderStatus leader,
         FailoverStatus lastFailover,
-        String version,
-        String storage,
-        String used,
-        String capacity,
-        Long objects,
-        Long unavailableObjects,
-        Long underReplicatedObjects,
+        @JsonUnwrapped Contents contents,
         List<Master> masters,
         List<Node> nodes,
         List<String> notes,
-        RollStatus roll,
-        List<StepStatus> steps,
+        @JsonUnwrapped Changes changes,
         List<Condition> conditions) {
+
+    /**
+     * A pool in a sentence.
+     *
+     * @param phase empty when no operator has looked at it yet
+     */
+    record Summary(String pool, String namespace, String phase, String message) {
+        private static Summary of(PoolObservation seen) {
+            KvCachePoolStatus status = seen.status();
+            return new Summary(
+                    seen.names().pool(),
+                    seen.names().namespace(),
+                    status.phase() == null ? "" : Words.of(status.phase()),
+                    status.message() == null ? "No operator has looked at it yet." : status.message());
+        }
+    }
+
+    /** What runs and what it holds; null where it is not known. */
+    record Contents(
+            String version,
+            String storage,
+            String used,
+            String capacity,
+            Long objects,
+            Long unavailableObjects,
+            Long underReplicatedObjects) {
+
+        private static Contents of(PoolObservation seen) {
+            KvCachePoolStatus status = seen.status();
+            Optional<PoolReport.Totals> totals = seen.leaderReport().map(PoolReport::totals);
+            return new Contents(
+                    status.version() == null ? null : status.version().running(),
+                    status.storage() == null ? null : status.storage().summary(),
+                    status.used() == null ? null : status.used().toString(),
+                    status.capacity() == null ? null : status.capacity().toString(),
+                    status.objects(),
+                    totals.map(PoolReport.Totals::unavailableObjects).orElse(null),
+                    totals.map(PoolReport.Totals::underReplicatedObjects).orElse(null));
+        }
+    }
+
+    /** What is under way. */
+    record Changes(RollStatus roll, List<StepStatus> steps) {}
 
     /**
      * A master.
@@ -60,28 +97,18 @@ public record StatusView(
     public static StatusView of(PoolObservation seen, List<String> notes) {
         KvCachePoolStatus status = seen.status();
         return new StatusView(
-                seen.names().pool(),
-                seen.names().namespace(),
-                status.phase() == null ? "" : Words.of(status.phase()),
-                status.message() == null ? "No operator has looked at it yet." : status.message(),
+                Summary.of(seen),
                 seen.leadership()
                         .map(leader -> new LeaderStatus(leader.pod(), leader.epoch()))
                         .orElse(null),
                 status.lastFailover(),
-                status.version() == null ? null : status.version().running(),
-                status.storage() == null ? null : status.storage().summary(),
-                status.used() == null ? null : status.used().toString(),
-                status.capacity() == null ? null : status.capacity().toString(),
-                status.objects(),
-                seen.leaderReport().map(PoolReport::unavailableObjects).orElse(null),
-                seen.leaderReport().map(PoolReport::underReplicatedObjects).orElse(null),
+                Contents.of(seen),
                 seen.pods(PoolLabels.ROLE_MASTER).stream()
                         .map(pod -> master(pod, seen))
                         .toList(),
                 nodes(seen),
                 Stream.concat(behind(seen), notes.stream()).toList(),
-                status.roll(),
-                status.steps(),
+                new Changes(status.roll(), status.steps()),
                 status.conditions());
     }
 
@@ -126,7 +153,7 @@ public record StatusView(
                         node.reason(),
                         node.objects(),
                         node.usedBytes(),
-                        node.product() == null ? "" : node.product(),
+                        Objects.requireNonNullElse(node.build().product(), ""),
                         node.isTransient()))
                 .toList();
     }

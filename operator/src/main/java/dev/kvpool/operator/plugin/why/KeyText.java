@@ -21,7 +21,7 @@ public final class KeyText {
     }
 
     private static String readable(KeyAnswer answer, String pool) {
-        String where = answer.replicas().stream()
+        String where = answer.value().replicas().stream()
                 .map(it -> "%s (%s%s%s)"
                         .formatted(
                                 it.node(),
@@ -29,12 +29,12 @@ public final class KeyText {
                                 it.reachable() ? "" : ", away",
                                 it.draining() ? ", being emptied" : ""))
                 .collect(Collectors.joining(", "));
-        return "The key is in pool %s: %d bytes on %s.%n".formatted(pool, answer.bytes(), where)
-                + (Boolean.TRUE.equals(answer.leased()) ? "A reader has a lease on it.\n" : "");
+        return "The key is in pool %s: %d bytes on %s.%n".formatted(pool, answer.value().bytes(), where)
+                + (Boolean.TRUE.equals(answer.value().leased()) ? "A reader has a lease on it.\n" : "");
     }
 
     private static String unavailable(KeyAnswer answer, String pool) {
-        String nodes = answer.replicas().stream()
+        String nodes = answer.value().replicas().stream()
                 .map(KeyAnswer.Replica::node)
                 .distinct()
                 .collect(Collectors.joining(", "));

@@ -222,7 +222,7 @@ public final class PoolPlanner {
                 set -> set.perNode() == null
                         ? seen.spec().replicas(set)
                         : storage.nodeIds(set).size(),
-                seen.leaderReport().map(PoolReport::objects).orElse(0L),
+                seen.leaderReport().map(report -> report.totals().objects()).orElse(0L),
                 Optional.ofNullable(seen.status().sizing()));
     }
 }

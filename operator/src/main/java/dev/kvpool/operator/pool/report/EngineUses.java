@@ -74,8 +74,8 @@ final class EngineUses {
         if (serving.isEmpty()) {
             return List.of();
         }
-        Set<String> common = new TreeSet<>(serving.getFirst().protocols());
-        serving.forEach(node -> common.retainAll(node.protocols()));
+        Set<String> common = new TreeSet<>(serving.getFirst().build().protocols());
+        serving.forEach(node -> common.retainAll(node.build().protocols()));
         return List.copyOf(common);
     }
 }

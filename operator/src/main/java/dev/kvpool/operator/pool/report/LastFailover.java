@@ -41,7 +41,7 @@ final class LastFailover {
     }
 
     private static Optional<FailoverStatus> told(PoolReport leader) {
-        PoolReport.Takeover takeover = leader.takeover();
+        PoolReport.Takeover takeover = leader.master().takeover();
         return Optional.ofNullable(takeover)
                 .flatMap(it -> cause(it.cause()))
                 .map(cause -> new FailoverStatus(

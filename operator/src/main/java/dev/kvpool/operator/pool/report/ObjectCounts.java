@@ -18,7 +18,8 @@ record ObjectCounts(Long all, Long unavailable, Long underReplicated) {
 
     /** What is shown next; without a report what was shown before. */
     static ObjectCounts next(KvCachePoolStatus old, Optional<PoolReport> report) {
-        return report.map(says -> new ObjectCounts(
+        return report.map(PoolReport::totals)
+.map(says -> new ObjectCounts(
                         shown(old.objects(), says.objects(), says.objects()),
                         some(shown(old.unavailableObjects(), says.unavailableObjects(), says.objects())),
                         some(copies(old.underReplicatedObjects(), says))))
@@ -44,7 +45,7 @@ record ObjectCounts(Long all, Long unavailable, Long underReplicated) {
     }
 
     /** Where objects come and go all the time, a few always wait for a copy: less than a hundredth is not worth a write. */
-    private static long copies(Long before, PoolReport says) {
+    private static long copies(Long before, PoolReport.Totals says) {
         boolean noise = before == null && Rounding.isNoise(says.underReplicatedObjects(), says.objects());
         return noise ? 0 : shown(before, says.underReplicatedObjects(), says.objects());
     }

@@ -70,7 +70,7 @@ public final class PoolStatus {
                         seen.spec().masters().replicas()),
                 storage(seen, plan),
                 agents(seen).orElse(null),
-                report.map(r -> ByteAmount.rounded(r.capacityBytes())).orElse(old.capacity()),
+                report.map(r -> ByteAmount.rounded(r.totals().capacityBytes())).orElse(old.capacity()),
                 report.map(r -> used(old, r)).orElse(old.used()),
                 objects.all(),
                 objects.unavailable(),
@@ -178,14 +178,14 @@ public final class PoolStatus {
 
     private static Quantity used(KvCachePoolStatus old, PoolReport report) {
         boolean calm = old.used() != null
-                && Rounding.calm(ByteAmount.bytes(old.used()), report.usedBytes(), report.capacityBytes());
-        return calm ? old.used() : ByteAmount.rounded(report.usedBytes());
+                && Rounding.calm(ByteAmount.bytes(old.used()), report.totals().usedBytes(), report.totals().capacityBytes());
+        return calm ? old.used() : ByteAmount.rounded(report.totals().usedBytes());
     }
 
     private VersionStatus version(PoolObservation seen, PoolPlan plan, KvCachePoolStatus old) {
         Set<String> running = PoolFindings.versions(seen.reports().stream().map(PoolFindings::product));
         String before = old.version() == null ? null : old.version().running();
-        Optional<PoolReport.Active> active = seen.leaderReport().map(PoolReport::active);
+        Optional<PoolReport.Active> active = seen.leaderReport().map(report -> report.builds().active());
         return new VersionStatus(
                 running.isEmpty() ? before : String.join(",", running),
                 PoolImage.version(seen.spec(), settings, RollViews.stableImage(seen))
@@ -219,8 +219,8 @@ public final class PoolStatus {
         if (ready.isEmpty()) {
             return List.of();
         }
-        Set<String> common = new TreeSet<>(ready.getFirst().protocols());
-        ready.forEach(node -> common.retainAll(node.protocols()));
+        Set<String> common = new TreeSet<>(ready.getFirst().build().protocols());
+        ready.forEach(node -> common.retainAll(node.build().protocols()));
         return List.copyOf(common);
     }
 }

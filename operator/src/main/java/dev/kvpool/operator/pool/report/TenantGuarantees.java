@@ -2,7 +2,6 @@
 package dev.kvpool.operator.pool.report;
 
 import dev.kvpool.api.v1alpha1.security.TenantSpec;
-import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.naming.ByteAmount;
 import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.status.Finding;
@@ -31,23 +30,23 @@ final class TenantGuarantees {
                 .mapToLong(tenant -> ByteAmount.bytes(tenant.bytes().guaranteed()))
                 .sum();
         return Optional.of(seen.leaderReport()
-                .filter(leader -> leader.sharedCapacityBytes() > 0)
-                .map(leader -> finding(seen, leader, sum))
+                .map(leader -> leader.totals().sharedCapacityBytes())
+                .filter(ready -> ready > 0)
+                .map(ready -> finding(seen, ready, sum))
                 .orElseGet(() -> new Finding(
                         Reason.GUARANTEES_NOT_OBSERVED,
                         "No leader with ready storage nodes answered, which would say how much can be guaranteed.")));
     }
 
-    private static Finding finding(PoolObservation seen, PoolReport leader, long sum) {
+    private static Finding finding(PoolObservation seen, long ready, long sum) {
         int low = seen.spec().cache().eviction().lowWatermarkPercent();
         // In parts, as the product of a large capacity would overflow.
-        long room =
-                leader.sharedCapacityBytes() / PERCENT * low + leader.sharedCapacityBytes() % PERCENT * low / PERCENT;
+        long room = ready / PERCENT * low + ready % PERCENT * low / PERCENT;
         String sums =
                 "Tenants are guaranteed %s together; the storage nodes that are ready hold %s, of which %s lie below the low"
                                 .formatted(
                                         ByteAmount.rounded(sum),
-                                        ByteAmount.rounded(leader.sharedCapacityBytes()),
+                                        ByteAmount.rounded(ready),
                                         ByteAmount.rounded(room))
                         + " watermark of %d%%.".formatted(low);
         if (sum <= room) {

@@ -71,7 +71,7 @@ final class Finalising {
 
     /** The leader speaks and writes them, so nodes that do not yet follow. */
     private boolean isBegun(Active goal) {
-        return isAt(members.leader().orElseThrow().active(), goal);
+        return isAt(members.leader().orElseThrow().builds().active(), goal);
     }
 
     private boolean isDue(Active goal) {
@@ -125,7 +125,7 @@ final class Finalising {
 
     /** The highest versions that these know, and no lower ones than now; empty when the pool is there. */
     private Optional<Active> highest(Stream<Version> builds) {
-        Active now = members.leader().orElseThrow().active();
+        Active now = members.leader().orElseThrow().builds().active();
         List<Version> all = builds.toList();
         int wire = highestCommon(all, Version::wire);
         int layout = highestCommon(all, Version::layout);
@@ -133,7 +133,7 @@ final class Finalising {
             return Optional.empty();
         }
         Active goal = new Active(Math.max(wire, now.wire()), Math.max(layout, now.layout()));
-        return nodes().map(Node::active).allMatch(active -> isAt(active, goal)) ? Optional.empty() : Optional.of(goal);
+        return nodes().map(node -> node.build().active()).allMatch(active -> isAt(active, goal)) ? Optional.empty() : Optional.of(goal);
     }
 
     private static boolean isAt(Active active, Active goal) {
@@ -151,17 +151,17 @@ final class Finalising {
 
     /** Nodes that are there; embedded ones that have gone do not count. */
     private Stream<Node> nodes() {
-        return members.nodes().filter(node -> !node.isTransient() || node.version() != null);
+        return members.nodes().filter(node -> !node.isTransient() || node.build().version() != null);
     }
 
     private Stream<ClientVersion> clients() {
         return members.reports().stream()
-                .flatMap(report -> report.clientVersions().stream())
+                .flatMap(report -> report.builds().clientVersions().stream())
                 .filter(client -> client.wire() != null);
     }
 
     private Stream<Version> builds() {
-        return Stream.concat(members.reports().stream().map(PoolReport::version), nodes().map(Node::version));
+        return Stream.concat(members.reports().stream().map(PoolReport::version), nodes().map(node -> node.build().version()));
     }
 
     /** Below 0 when there is none, or one of them does not say. */

@@ -219,7 +219,7 @@ final class PodSteps {
         long had = step.before() == null || step.before().objects() == null
                 ? 0
                 : step.before().objects();
-        long has = node.restored() == null ? 0 : node.restored().objects();
+        long has = node.life().restored() == null ? 0 : node.life().restored().objects();
         return dropped(node) > 0 || (had > 0 && has == 0)
                 ? new Verdict.Failed("%s came back with %d objects of about %d (%d records dropped)"
                         .formatted(node.id(), has, had, dropped(node)))
@@ -227,7 +227,7 @@ final class PodSteps {
     }
 
     private static long dropped(PoolReport.Node node) {
-        return node.restored() == null ? 0 : node.restored().droppedRecords();
+        return node.life().restored() == null ? 0 : node.life().restored().droppedRecords();
     }
 
     private Verdict handOver(StepStatus step) {

@@ -232,9 +232,9 @@ final class StepWords {
     }
 
     static Optional<Quantity> bytes(PoolReport.Node node) {
-        return node.leftovers().isEmpty()
+        return node.contents().leftovers().isEmpty()
                 ? Optional.empty()
-                : Optional.of(ByteAmount.coarse(node.leftovers().stream()
+                : Optional.of(ByteAmount.coarse(node.contents().leftovers().stream()
                         .mapToLong(PoolReport.Leftover::bytes)
                         .sum()));
     }
@@ -254,7 +254,7 @@ final class StepWords {
         }
         PoolReport.Node known = node.get();
         if (known.serves()) {
-            String why = known.leftovers().stream()
+            String why = known.contents().leftovers().stream()
                     .map(PoolReport.Leftover::reason)
                     .filter(text -> !text.isEmpty())
                     .distinct()

@@ -74,7 +74,7 @@ class HttpMasterClientTest {
             assertThat(said.report().nodes().getFirst().ready()).isTrue();
             assertThat(said.report().nodes().getLast().refused()).isTrue();
             assertThat(said.report().nodes().getLast().isTransient()).isTrue();
-            assertThat(said.report().nodes().getLast().protocols()).isEmpty();
+            assertThat(said.report().nodes().getLast().build().protocols()).isEmpty();
         });
     }
 
@@ -202,7 +202,7 @@ class HttpMasterClientTest {
         assertThat(ask()).isInstanceOfSatisfying(MasterAnswer.Report.class, said -> {
             PoolReport.Node node = said.report().nodes().getFirst();
             assertThat(node.objectsLeft()).isEqualTo(3);
-            assertThat(node.leftovers()).containsExactly(new PoolReport.Leftover("dram", 3, 12, "no node has room"));
+            assertThat(node.contents().leftovers()).containsExactly(new PoolReport.Leftover("dram", 3, 12, "no node has room"));
         });
     }
 

@@ -15,24 +15,15 @@ class StatusTextTest {
     @Test
     void whatSeveralConditionsSayIsReadOnce() {
         StatusView view = new StatusView(
-                "demo",
-                "team",
-                "Degraded",
-                "The pool serves what it has. " + BEHIND + " " + AWAY,
+                new StatusView.Summary(
+                        "demo", "team", "Degraded", "The pool serves what it has. " + BEHIND + " " + AWAY),
                 null,
                 null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
-                null,
+                new StatusView.Contents(null, null, null, null, null, null, null),
                 List.of(),
                 List.of(),
                 List.of(BEHIND, "demo-a-0 could not be asked what it knows."),
-                null,
-                List.of(),
+                new StatusView.Changes(null, List.of()),
                 List.of(
                         condition("Ready", "PartsMissing", "The pool serves what it has. " + BEHIND + " " + AWAY),
                         condition("StorageReady", "NodesNotReady", BEHIND + " " + AWAY),
