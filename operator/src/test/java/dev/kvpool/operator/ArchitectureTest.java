@@ -31,6 +31,7 @@ class ArchitectureTest {
     private static final String OPERATOR = "dev.kvpool.operator";
     private static final String ALL_OF_THE_OPERATOR = OPERATOR + "..";
     private static final int CLASSES_OF_A_PACKAGE_MAX = 25;
+    private static final int PARTS_MAX = 9;
 
     /** The rooms of each house in the one direction: each may use those before it. A dot is the house itself, without its rooms. */
     private static final Map<String, List<String>> ROOMS = Map.of(
@@ -163,6 +164,16 @@ class ArchitectureTest {
         assertThat(packages(classes))
                 .allSatisfy((name, count) ->
                         assertThat(count).as("classes of %s", name).isLessThanOrEqualTo(CLASSES_OF_A_PACKAGE_MAX));
+    }
+
+    /** What has more is missing an idea: parts that belong together and have a name. Resources of the API have the fields that users see. */
+    @ArchTest
+    static void nothingIsMadeOfManyParts(JavaClasses classes) {
+        assertThat(classes.that(JavaClass.Predicates.resideInAPackage(ALL_OF_THE_OPERATOR)).stream()
+                        .flatMap(it -> it.getConstructors().stream())
+                        .filter(made -> made.getRawParameterTypes().size() > PARTS_MAX)
+                        .map(made -> made.getFullName()))
+                .isEmpty();
     }
 
     @ArchTest

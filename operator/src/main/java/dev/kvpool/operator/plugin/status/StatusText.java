@@ -21,17 +21,31 @@ public final class StatusText {
 
     public static String of(StatusView view) {
         StringBuilder text = new StringBuilder();
-        text.append("Pool %s in namespace %s: %s%n".formatted(view.summary().pool(), view.summary().namespace(), view.summary().phase()));
+        text.append("Pool %s in namespace %s: %s%n"
+                .formatted(
+                        view.summary().pool(),
+                        view.summary().namespace(),
+                        view.summary().phase()));
         text.append("  ").append(view.summary().message()).append('\n');
         text.append("Leader: ").append(leader(view)).append('\n');
         if (view.contents().storage() != null) {
             text.append("Storage: %s, %s of %s used, about %d objects, version %s%n"
                     .formatted(
-                            view.contents().storage().contains("/") ? view.contents().storage() + " nodes" : view.contents().storage(),
-                            view.contents().used() == null ? "?" : view.contents().used(),
-                            view.contents().capacity() == null ? "?" : view.contents().capacity(),
-                            view.contents().objects() == null ? 0 : view.contents().objects(),
-                            view.contents().version() == null ? "?" : view.contents().version()));
+                            view.contents().storage().contains("/")
+                                    ? view.contents().storage() + " nodes"
+                                    : view.contents().storage(),
+                            view.contents().used() == null
+                                    ? "?"
+                                    : view.contents().used(),
+                            view.contents().capacity() == null
+                                    ? "?"
+                                    : view.contents().capacity(),
+                            view.contents().objects() == null
+                                    ? 0
+                                    : view.contents().objects(),
+                            view.contents().version() == null
+                                    ? "?"
+                                    : view.contents().version()));
         }
         view.conditions().stream()
                 .filter(it -> it.type().equals(ConditionType.CERTIFICATES_VALID.text()) && !isTrouble(it))
@@ -47,7 +61,9 @@ public final class StatusText {
                     .formatted(
                             view.changes().roll().image(),
                             Words.of(view.changes().roll().phase()),
-                            view.changes().roll().reason() == null ? "" : view.changes().roll().reason()));
+                            view.changes().roll().reason() == null
+                                    ? ""
+                                    : view.changes().roll().reason()));
         }
         view.conditions().stream()
                 .filter(StatusText::isTrouble)

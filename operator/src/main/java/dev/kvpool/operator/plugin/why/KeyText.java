@@ -29,7 +29,8 @@ public final class KeyText {
                                 it.reachable() ? "" : ", away",
                                 it.draining() ? ", being emptied" : ""))
                 .collect(Collectors.joining(", "));
-        return "The key is in pool %s: %d bytes on %s.%n".formatted(pool, answer.value().bytes(), where)
+        return "The key is in pool %s: %d bytes on %s.%n"
+                        .formatted(pool, answer.value().bytes(), where)
                 + (Boolean.TRUE.equals(answer.value().leased()) ? "A reader has a lease on it.\n" : "");
     }
 

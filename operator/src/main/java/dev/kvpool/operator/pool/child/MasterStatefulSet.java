@@ -56,8 +56,8 @@ public final class MasterStatefulSet {
                 .withNewUpdateStrategy()
                 .withType("OnDelete")
                 .endUpdateStrategy()
-                .withTemplate(
-                        template.template(template.spread(pod(pool)), pool.masters().image(), WishDigest.masters(pool)))
+                .withTemplate(template.template(
+                        template.spread(pod(pool)), pool.masters().image(), WishDigest.masters(pool)))
                 .editTemplate()
                 .editMetadata()
                 .addToAnnotations(ProcessIdentity.ofMasters(pool).notes())

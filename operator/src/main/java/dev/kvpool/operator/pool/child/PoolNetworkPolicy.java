@@ -116,7 +116,11 @@ public final class PoolNetworkPolicy {
         }
         Stream<NetworkPolicyPeer> named = labels.isEmpty() ? Stream.empty() : Stream.of(namespaces(labels));
         return Stream.concat(
-                        Stream.of(ownPods(pool), namespaces(Map.of(NAMESPACE_NAME, pool.platform().namespace()))), named)
+                        Stream.of(
+                                ownPods(pool),
+                                namespaces(
+                                        Map.of(NAMESPACE_NAME, pool.platform().namespace()))),
+                        named)
                 .toList();
     }
 

@@ -43,8 +43,8 @@ public final class PreflightJob {
     }
 
     private static PodSpecBuilder pod(PoolBlueprint pool, PreflightQuestion question, JobTerms terms) {
-        PodSpecBuilder pod =
-                OneTimeJob.pod(terms, pool.platform().givesUser(), container(pool, question, terms), ScratchVolume.volume());
+        PodSpecBuilder pod = OneTimeJob.pod(
+                terms, pool.platform().givesUser(), container(pool, question, terms), ScratchVolume.volume());
         if (!isSecure(pool)) {
             // What is admitted with the masters' account may not be with another.
             return pod.withServiceAccountName(pool.names().masters());

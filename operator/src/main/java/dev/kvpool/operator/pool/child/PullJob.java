@@ -30,7 +30,8 @@ public final class PullJob {
     public static Job of(PoolBlueprint pool, String image, String node) {
         JobTerms terms = JobTerms.of(pool, pool.names().pull(node), PoolLabels.ROLE_PULL, image);
         // Past the scheduler: the node may be cordoned, tainted or full, and pods of the pool are there all the same.
-        PodSpecBuilder pod = OneTimeJob.pod(terms, pool.platform().givesUser(), container(terms), ScratchVolume.volume())
+        PodSpecBuilder pod = OneTimeJob.pod(
+                        terms, pool.platform().givesUser(), container(terms), ScratchVolume.volume())
                 .withNodeName(node)
                 .addNewToleration()
                 .withOperator("Exists")

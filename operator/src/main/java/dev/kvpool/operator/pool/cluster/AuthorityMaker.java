@@ -230,8 +230,7 @@ public final class AuthorityMaker {
     }
 
     private ConfigMap trust(PoolTrust trust) {
-        return TrustConfigMap.of(
-                seen.identity().metadata(names.trust(), PoolLabels.ofPool(names.pool())), trust);
+        return TrustConfigMap.of(seen.identity().metadata(names.trust(), PoolLabels.ofPool(names.pool())), trust);
     }
 
     private PoolObservation withTrust(ConfigMap map) {

@@ -108,9 +108,7 @@ public final class PoolReader {
                 pods,
                 new PodRefusals().of(children, pods, client, now),
                 new PoolObservation.Surroundings(
-                        nodes(pool, children, pods),
-                        portClaims(pool),
-                        PoolObserver.podSecurity(pool, engines, client)),
+                        nodes(pool, children, pods), portClaims(pool), PoolObserver.podSecurity(pool, engines, client)),
                 PoolObservation.Masters.unasked(Leadership.among(children, pool)),
                 now,
                 now);

@@ -106,8 +106,7 @@ public record PoolObservation(
 
     /** The same with other objects. */
     public PoolObservation with(List<HasMetadata> others) {
-        return new PoolObservation(
-                pool, engines, others, pods, refusals, surroundings, masters, watchedSince, now);
+        return new PoolObservation(pool, engines, others, pods, refusals, surroundings, masters, watchedSince, now);
     }
 
     /** The same with answers of masters. */

@@ -205,7 +205,11 @@ public record PlannedChildren(
 
     private HasMetadata job(HostDirectories.Cleaning cleaning) {
         return CleaningJob.of(
-                JobTerms.of(blueprint, cleaning.job(), PoolLabels.ROLE_CLEANING, blueprint.storage().image()),
+                JobTerms.of(
+                        blueprint,
+                        cleaning.job(),
+                        PoolLabels.ROLE_CLEANING,
+                        blueprint.storage().image()),
                 cleaning.directory().node(),
                 cleaning.directory().path());
     }

@@ -4,7 +4,6 @@ package dev.kvpool.operator.pool.plan;
 import dev.kvpool.api.v1alpha1.status.BindingStatus;
 import dev.kvpool.api.v1alpha1.status.StepCause;
 import dev.kvpool.api.v1alpha1.status.StepState;
-import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.blueprint.PoolBlueprint;
 import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.child.BindingSecret;
@@ -208,8 +207,7 @@ public final class PoolPlanner {
                 Requests.of(seen.pool().getMetadata().getAnnotations()),
                 new PoolBlueprint.Transport(engines, PortPlan.of(seen).ports()),
                 new PoolBlueprint.Masters(masters, roll.mastersImage()),
-                new PoolBlueprint.StorageNodes(
-                        ExpectedNodes.of(storage.expectedNodes(), seen), roll.storageImage()),
+                new PoolBlueprint.StorageNodes(ExpectedNodes.of(storage.expectedNodes(), seen), roll.storageImage()),
                 sizing(seen, engines, storage),
                 SecurityStage.of(seen, settings),
                 new PoolBlueprint.Platform(settings.namespace(), settings.platformUser()));

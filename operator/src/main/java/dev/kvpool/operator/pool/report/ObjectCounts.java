@@ -19,7 +19,7 @@ record ObjectCounts(Long all, Long unavailable, Long underReplicated) {
     /** What is shown next; without a report what was shown before. */
     static ObjectCounts next(KvCachePoolStatus old, Optional<PoolReport> report) {
         return report.map(PoolReport::totals)
-.map(says -> new ObjectCounts(
+                .map(says -> new ObjectCounts(
                         shown(old.objects(), says.objects(), says.objects()),
                         some(shown(old.unavailableObjects(), says.unavailableObjects(), says.objects())),
                         some(copies(old.underReplicatedObjects(), says))))

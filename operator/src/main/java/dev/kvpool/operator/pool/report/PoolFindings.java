@@ -340,7 +340,8 @@ public final class PoolFindings {
                                     wanted.get(),
                                     PoolImage.reference(spec, settings, stable)));
         }
-        running.addAll(versions(nodes(reports, node -> !node.isTransient()).map(node -> node.build().product())));
+        running.addAll(versions(nodes(reports, node -> !node.isTransient())
+                .map(node -> node.build().product())));
         return running.size() == 1
                 ? new Finding(
                         Reason.SAME_VERSION, "Masters and storage nodes run %s.".formatted(String.join("", running)))

@@ -178,14 +178,18 @@ public final class PoolStatus {
 
     private static Quantity used(KvCachePoolStatus old, PoolReport report) {
         boolean calm = old.used() != null
-                && Rounding.calm(ByteAmount.bytes(old.used()), report.totals().usedBytes(), report.totals().capacityBytes());
+                && Rounding.calm(
+                        ByteAmount.bytes(old.used()),
+                        report.totals().usedBytes(),
+                        report.totals().capacityBytes());
         return calm ? old.used() : ByteAmount.rounded(report.totals().usedBytes());
     }
 
     private VersionStatus version(PoolObservation seen, PoolPlan plan, KvCachePoolStatus old) {
         Set<String> running = PoolFindings.versions(seen.reports().stream().map(PoolFindings::product));
         String before = old.version() == null ? null : old.version().running();
-        Optional<PoolReport.Active> active = seen.leaderReport().map(report -> report.builds().active());
+        Optional<PoolReport.Active> active =
+                seen.leaderReport().map(report -> report.builds().active());
         return new VersionStatus(
                 running.isEmpty() ? before : String.join(",", running),
                 PoolImage.version(seen.spec(), settings, RollViews.stableImage(seen))

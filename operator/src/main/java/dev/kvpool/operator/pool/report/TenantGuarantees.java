@@ -44,10 +44,7 @@ final class TenantGuarantees {
         long room = ready / PERCENT * low + ready % PERCENT * low / PERCENT;
         String sums =
                 "Tenants are guaranteed %s together; the storage nodes that are ready hold %s, of which %s lie below the low"
-                                .formatted(
-                                        ByteAmount.rounded(sum),
-                                        ByteAmount.rounded(ready),
-                                        ByteAmount.rounded(room))
+                                .formatted(ByteAmount.rounded(sum), ByteAmount.rounded(ready), ByteAmount.rounded(room))
                         + " watermark of %d%%.".formatted(low);
         if (sum <= room) {
             return new Finding(Reason.GUARANTEES_FIT, sums);

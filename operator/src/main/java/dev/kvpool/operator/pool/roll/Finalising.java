@@ -133,7 +133,9 @@ final class Finalising {
             return Optional.empty();
         }
         Active goal = new Active(Math.max(wire, now.wire()), Math.max(layout, now.layout()));
-        return nodes().map(node -> node.build().active()).allMatch(active -> isAt(active, goal)) ? Optional.empty() : Optional.of(goal);
+        return nodes().map(node -> node.build().active()).allMatch(active -> isAt(active, goal))
+                ? Optional.empty()
+                : Optional.of(goal);
     }
 
     private static boolean isAt(Active active, Active goal) {
@@ -151,7 +153,8 @@ final class Finalising {
 
     /** Nodes that are there; embedded ones that have gone do not count. */
     private Stream<Node> nodes() {
-        return members.nodes().filter(node -> !node.isTransient() || node.build().version() != null);
+        return members.nodes()
+                .filter(node -> !node.isTransient() || node.build().version() != null);
     }
 
     private Stream<ClientVersion> clients() {
@@ -161,7 +164,9 @@ final class Finalising {
     }
 
     private Stream<Version> builds() {
-        return Stream.concat(members.reports().stream().map(PoolReport::version), nodes().map(node -> node.build().version()));
+        return Stream.concat(
+                members.reports().stream().map(PoolReport::version),
+                nodes().map(node -> node.build().version()));
     }
 
     /** Below 0 when there is none, or one of them does not say. */

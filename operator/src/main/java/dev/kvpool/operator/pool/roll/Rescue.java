@@ -66,7 +66,8 @@ final class Rescue {
             return Optional.empty();
         }
         return view.members().storage().stream()
-                .filter(node -> node.ready() && !node.isSeen(seen -> seen.build().version() != null))
+                .filter(node ->
+                        node.ready() && !node.isSeen(seen -> seen.build().version() != null))
                 .map(Member::id)
                 .findFirst();
     }

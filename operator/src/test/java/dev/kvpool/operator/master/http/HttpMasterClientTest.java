@@ -202,7 +202,8 @@ class HttpMasterClientTest {
         assertThat(ask()).isInstanceOfSatisfying(MasterAnswer.Report.class, said -> {
             PoolReport.Node node = said.report().nodes().getFirst();
             assertThat(node.objectsLeft()).isEqualTo(3);
-            assertThat(node.contents().leftovers()).containsExactly(new PoolReport.Leftover("dram", 3, 12, "no node has room"));
+            assertThat(node.contents().leftovers())
+                    .containsExactly(new PoolReport.Leftover("dram", 3, 12, "no node has room"));
         });
     }
 

@@ -30,7 +30,15 @@ class KeyTextTest {
             """)
     void eachAnswerIsASentence(String state, String cause, String sentence) {
         KeyAnswer answer = new KeyAnswer(
-                "k", "m-0", state, cause, "12:00", new KeyAnswer.Value(7L, false, List.of(MEMORY, SSD)), List.of("e-0"), "11:30", "11:00");
+                "k",
+                "m-0",
+                state,
+                cause,
+                "12:00",
+                new KeyAnswer.Value(7L, false, List.of(MEMORY, SSD)),
+                List.of("e-0"),
+                "11:30",
+                "11:00");
         assertThat(KeyText.of(answer, "demo")).contains(sentence).endsWith("\n");
     }
 }

@@ -3,8 +3,8 @@ package dev.kvpool.operator.pool.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.Altered;
+import dev.kvpool.operator.pool.PoolSketch;
 import dev.kvpool.operator.pool.blueprint.PoolIdentity;
 import dev.kvpool.operator.pool.naming.PoolNames;
 import dev.kvpool.operator.pool.plan.PlannedChildren;
