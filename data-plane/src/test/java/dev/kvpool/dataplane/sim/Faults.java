@@ -41,6 +41,9 @@ final class Faults {
     private boolean over;
     private int poisonings;
 
+    /** Null until it has lied. */
+    private SimNode liar;
+
     /** Whether all masters have started without a node already. */
     private boolean startedWithout;
 
@@ -412,11 +415,13 @@ final class Faults {
         return plan.tampering() || !leaders.haveReadRegister();
     }
 
-    /** For a while one node of several says what it cannot know. */
-    private void lie(SimNode node) {
-        if (node.isTransient || lies.areUnderWay()) {
+    /** For a while one node of several says what it cannot know: always the same, for masters remember what another has said. */
+    private void lie(SimNode any) {
+        if (any.isTransient || lies.areUnderWay()) {
             return;
         }
+        liar = liar == null ? any : liar;
+        SimNode node = liar;
         if (world.oneIn(2)) {
             lies.ofEpoch(node, leaders.highestEpoch());
         } else if (plan.raising() || mayRegisterBeLost()) {
