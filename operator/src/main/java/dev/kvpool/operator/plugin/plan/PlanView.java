@@ -99,7 +99,7 @@ public record PlanView(
     private static Step step(ObservedPod pod, Foresight.Fate fate) {
         String to = "Pod " + pod.name();
         return switch (fate) {
-            case MADE_ANEW -> new Step(RECREATE, to, List.of("one at a time"));
+            case RECREATED -> new Step(RECREATE, to, List.of("one at a time"));
             case EMPTIED_BEFORE -> new Step(RECREATE, to, List.of("after it has been emptied, one at a time"));
             case HELD_BACK ->
                 new Step(HOLD_BACK, to, List.of("it goes on with earlier settings, since it would lose what it holds"));

@@ -30,6 +30,7 @@ import java.util.stream.Stream;
  *
  * @param masters masters, by name
  * @param storage storage nodes, by id
+ * @param mastersWanted how many masters the spec wants
  * @param missing names of masters that have no pod and shall have one
  * @param refused why masters and storage nodes have no pod, by name or id, as far as Kubernetes says
  * @param reports what each master that answered says
@@ -38,6 +39,7 @@ import java.util.stream.Stream;
 public record Members(
         List<Member> masters,
         List<Member> storage,
+        int mastersWanted,
         Set<String> missing,
         Map<String, String> refused,
         List<PoolReport> reports,
@@ -54,10 +56,12 @@ public record Members(
     public static Members of(PoolObservation seen) {
         Set<String> lost = seen.lostNodes();
         List<Member> masters = members(seen, PoolLabels.ROLE_MASTER, lost);
+        int wanted = seen.spec().masters().replicas();
         return new Members(
                 masters,
                 members(seen, PoolLabels.ROLE_STORAGE, lost),
-                missing(seen, masters),
+                wanted,
+                missing(seen, masters, wanted),
                 refused(seen),
                 seen.reports(),
                 seen.leaderReport());
@@ -92,12 +96,12 @@ public record Members(
                         .anyMatch(StoragePlan::outlivesPods);
     }
 
-    private static Set<String> missing(PoolObservation seen, List<Member> masters) {
-        int wanted = seen.mastersSet()
+    private static Set<String> missing(PoolObservation seen, List<Member> masters, int wanted) {
+        int made = seen.mastersSet()
                 .map(set -> set.getSpec().getReplicas())
-                .map(replicas -> Math.min(replicas, seen.spec().masters().replicas()))
+                .map(replicas -> Math.min(replicas, wanted))
                 .orElse(0);
-        Set<String> missing = IntStream.range(0, wanted)
+        Set<String> missing = IntStream.range(0, made)
                 .mapToObj(ordinal -> seen.names().masters() + "-" + ordinal)
                 .collect(Collectors.toCollection(TreeSet::new));
         masters.forEach(master -> missing.remove(master.pod()));

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.plan;
 
-import dev.kvpool.api.v1alpha1.storage.StorageSetSpec;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
 import dev.kvpool.operator.pool.naming.ObjectTitle;
-import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.naming.Workloads;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
 import dev.kvpool.operator.pool.observation.PoolObservation;
+import dev.kvpool.operator.pool.transition.TransitionView;
 import dev.kvpool.operator.pool.validate.PoolValidator;
 import dev.kvpool.operator.status.Finding;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -36,7 +35,7 @@ public record Foresight(
     /** What becomes of a pod with earlier settings. */
     public enum Fate {
         /** It is recreated, alone or as one after the other. */
-        MADE_ANEW,
+        RECREATED,
         /** It is emptied, and then recreated. */
         EMPTIED_BEFORE,
         /** It stays, since it would lose what it holds. */
@@ -63,8 +62,14 @@ public record Foresight(
         Map<ObservedPod, Fate> pods = new HashMap<>();
         PoolPlan second = planner.plan(then, problems);
         if (first.children().isPresent()) {
-            then.outdated()
-                    .forEach(pod -> pods.put(pod, second.deferred().contains(pod) ? Fate.DEFERRED : fate(pod, then)));
+            TransitionView.Terms terms = TransitionView.Terms.of(then.spec(), Set.of());
+            Set<ObservedPod> outdated = Set.copyOf(then.outdated());
+            Members.of(then)
+                    .all()
+                    .filter(member -> outdated.contains(member.observed()))
+                    .forEach(member -> pods.put(
+                            member.observed(),
+                            second.deferred().contains(member.observed()) ? Fate.DEFERRED : fate(member, terms)));
         }
         return new Foresight(then, problems, first, second, pods);
     }
@@ -81,21 +86,14 @@ public record Foresight(
         return now.with(afterwards);
     }
 
-    private static Fate fate(ObservedPod pod, PoolObservation seen) {
-        boolean nothingIsLost = pod.role().equals(PoolLabels.ROLE_MASTER) || !pod.started() || outlives(pod, seen);
-        return switch (seen.spec().onDataLoss().unless(nothingIsLost)) {
-            case REPLACE -> Fate.MADE_ANEW;
+    private static Fate fate(Member member, TransitionView.Terms terms) {
+        if (!member.started()) {
+            return Fate.RECREATED;
+        }
+        return switch (terms.forSettings(member)) {
+            case REPLACE -> Fate.RECREATED;
             case MOVE -> Fate.EMPTIED_BEFORE;
-            case WAIT ->
-                Members.of(seen).is(pod.nodeId(), Member::isThereWithNothing) ? Fate.EMPTIED_BEFORE : Fate.HELD_BACK;
+            case WAIT -> Fate.HELD_BACK;
         };
-    }
-
-    /** A set that the spec no longer has keeps the volume it had, which says nothing here: its nodes go anyway. */
-    private static boolean outlives(ObservedPod pod, PoolObservation seen) {
-        return seen.spec().storage().stream()
-                .filter(set -> set.name().equals(pod.set()))
-                .map(StorageSetSpec::volume)
-                .anyMatch(volume -> volume.outlivesPods());
     }
 }

@@ -10,7 +10,7 @@ import dev.kvpool.operator.pool.observation.PoolObservation;
 import dev.kvpool.operator.pool.observation.TemplateNotes;
 import dev.kvpool.operator.pool.storage.StoragePlan;
 import dev.kvpool.operator.pool.transition.Deferred;
-import dev.kvpool.operator.pool.transition.Goals;
+import dev.kvpool.operator.pool.transition.TransitionView;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import java.util.ArrayList;
@@ -35,7 +35,11 @@ record KeptTemplates(Map<String, PodTemplateSpec> templates, Deferred deferred) 
      * @param turn whether it is this pool's turn
      */
     static KeptTemplates of(
-            PoolObservation seen, Goals goals, Map<String, TemplateNotes> made, RolloutTerms terms, boolean turn) {
+            PoolObservation seen,
+            TransitionView view,
+            Map<String, TemplateNotes> made,
+            RolloutTerms rollout,
+            boolean turn) {
         Map<String, PodTemplateSpec> templates = new HashMap<>();
         List<ObservedPod> untilTurn = new ArrayList<>();
         List<ObservedPod> untilAsked = new ArrayList<>();
@@ -45,7 +49,7 @@ record KeptTemplates(Map<String, PodTemplateSpec> templates, Deferred deferred) 
                 TemplateNotes notes = made.get(ObjectTitle.of(workload));
                 return notes != null && notes.isOtherwiseFrom(TemplateNotes.of(template));
             });
-            boolean asked = stored.isPresent() && isLeftToUsers(workload, seen, terms);
+            boolean asked = stored.isPresent() && isLeftToUsers(workload, view.terms(), rollout);
             if (stored.isPresent() && (asked || !turn)) {
                 templates.put(ObjectTitle.of(workload), stored.get());
                 // What was made from another template than the workload has now is no matter of that.
@@ -53,15 +57,15 @@ record KeptTemplates(Map<String, PodTemplateSpec> templates, Deferred deferred) 
                 seen.pods().stream()
                         .filter(pod ->
                                 seen.makes(workload, pod) && pod.settings().equals(settings))
-                        .filter(pod -> !pod.leaving() && goals.want(pod))
+                        .filter(pod -> !pod.leaving() && view.goals().want(pod))
                         .forEach((asked ? untilAsked : untilTurn)::add);
             }
         }
         return new KeptTemplates(templates, new Deferred(untilTurn, untilAsked));
     }
 
-    private static boolean isLeftToUsers(HasMetadata workload, PoolObservation seen, RolloutTerms terms) {
+    private static boolean isLeftToUsers(HasMetadata workload, TransitionView.Terms terms, RolloutTerms rollout) {
         String role = workload.getMetadata().getLabels().getOrDefault(PoolLabels.ROLE, "");
-        return Deferred.isLeftToUsers(role, StoragePlan.outlivesPods(workload), seen, terms);
+        return terms.isLeftToUsers(role, StoragePlan.outlivesPods(workload), rollout);
     }
 }

@@ -72,9 +72,11 @@ public final class PoolPlanner {
      */
     public PoolPlan plan(PoolObservation seen, List<Finding> problems, boolean turn) {
         StoragePlan wish = StoragePlan.of(seen, Set.of());
-        Goals goals = Goals.of(seen, wish, settings, turn);
         boolean rests = seen.rests(problems) || SecurityStage.of(seen, settings).awaitsAuthority();
-        TransitionView view = view(seen, goals, rests ? paused(seen) : Set.of());
+        TransitionView.Terms terms = TransitionView.Terms.of(seen.spec(), rests ? paused(seen) : Set.of());
+        Members members = Members.of(seen);
+        Goals goals = Goals.of(seen, members, wish, terms, settings, turn);
+        TransitionView view = view(seen, members, goals, terms);
         StepJudge.Judged judged = StepJudge.look(view);
         RollView upgrade = RollViews.of(seen, view, judged, settings);
         if (rests) {
@@ -93,10 +95,10 @@ public final class PoolPlanner {
         RollPlan roll = Roll.plan(upgrade);
         TransitionPlan transitions = Transitions.plan(view.towards(roll.goal()), judged);
         StoragePlan storage = StoragePlan.of(seen, transitions.released());
-        PoolBlueprint blueprint = blueprint(seen, storage, roll, masters(seen, goals, transitions.released()));
+        PoolBlueprint blueprint = blueprint(seen, storage, roll, masters(view, transitions.released()));
         HostDirectories directories = HostDirectories.of(seen, storage);
         PlannedChildren wanted = PlannedChildren.of(seen, blueprint, storage, directories, roll);
-        KeptTemplates kept = KeptTemplates.of(seen, goals, made.of(wanted), settings.rollout(), turn);
+        KeptTemplates kept = KeptTemplates.of(seen, view, made.of(wanted), settings.rollout(), turn);
         PlannedChildren children = wanted.keeping(kept.templates());
         return new PoolPlan(
                 Optional.of(children),
@@ -122,10 +124,9 @@ public final class PoolPlanner {
                 : EnumSet.complementOf(EnumSet.of(StepCause.CORDON, StepCause.REQUEST));
     }
 
-    private static TransitionView view(PoolObservation seen, Goals goals, Set<StepCause> paused) {
-        TransitionView.Terms terms = TransitionView.Terms.of(seen.spec(), paused);
+    private static TransitionView view(PoolObservation seen, Members members, Goals goals, TransitionView.Terms terms) {
         return new TransitionView(
-                Members.of(seen),
+                members,
                 goals.with(
                         Optional.ofNullable(seen.status().roll()).flatMap(roll -> Roll.goalOf(roll, terms.upgrade()))),
                 seen.status().steps(),
@@ -191,12 +192,12 @@ public final class PoolPlanner {
     }
 
     /** Kubernetes takes away the last one first. */
-    private static int masters(PoolObservation seen, Goals goals, Set<String> released) {
-        return seen.pods(PoolLabels.ROLE_MASTER).stream()
-                .filter(pod -> goals.surplus().contains(pod.name()) && !released.contains(pod.name()))
-                .mapToInt(pod -> pod.ordinal() + 1)
+    private static int masters(TransitionView view, Set<String> released) {
+        return view.members().masters().stream()
+                .filter(master -> view.goals().surplus().contains(master.pod()) && !released.contains(master.pod()))
+                .mapToInt(master -> master.observed().ordinal() + 1)
                 .max()
-                .orElse(seen.spec().masters().replicas());
+                .orElse(view.members().mastersWanted());
     }
 
     private PoolBlueprint blueprint(PoolObservation seen, StoragePlan storage, RollPlan roll, int masters) {

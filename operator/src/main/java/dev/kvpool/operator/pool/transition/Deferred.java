@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package dev.kvpool.operator.pool.transition;
 
-import dev.kvpool.api.v1alpha1.storage.DataLossPolicy;
 import dev.kvpool.operator.pool.member.Members;
-import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import dev.kvpool.operator.pool.observation.PoolObservation;
@@ -33,14 +31,19 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
      * @param outdated pods with other settings than there are now
      * @param turn whether it is this pool's turn
      */
-    static Deferred among(List<ObservedPod> outdated, PoolObservation seen, RolloutTerms terms, boolean turn) {
+    static Deferred among(
+            List<ObservedPod> outdated,
+            PoolObservation seen,
+            TransitionView.Terms terms,
+            RolloutTerms rollout,
+            boolean turn) {
         List<ObservedPod> untilTurn = new ArrayList<>();
         List<ObservedPod> untilAsked = new ArrayList<>();
         for (ObservedPod pod : outdated) {
             if (!pod.started() || !isAsUsersAsk(pod, seen)) {
                 continue;
             }
-            if (isLeftToUsers(pod.role(), Members.outlives(pod, seen), seen, terms)) {
+            if (terms.isLeftToUsers(pod.role(), Members.outlives(pod, seen), rollout)) {
                 untilAsked.add(pod);
             } else if (!turn) {
                 untilTurn.add(pod);
@@ -54,18 +57,6 @@ public record Deferred(List<ObservedPod> untilTurn, List<ObservedPod> untilAsked
                 && seen.template(pod)
                         .filter(notes -> notes.asked().equals(pod.asked()))
                         .isPresent();
-    }
-
-    /**
-     * Whether pods are replaced only when a user asks for it.
-     *
-     * @param outlives whether what they hold is there again afterwards
-     */
-    public static boolean isLeftToUsers(String role, boolean outlives, PoolObservation seen, RolloutTerms terms) {
-        if (!role.equals(PoolLabels.ROLE_STORAGE)) {
-            return false;
-        }
-        return outlives ? !terms.storageVolumes() : seen.spec().onDataLoss() == DataLossPolicy.WAIT;
     }
 
     public Deferred and(Deferred more) {

@@ -4,6 +4,8 @@ package dev.kvpool.operator.pool.transition;
 import dev.kvpool.operator.master.PoolReport;
 import dev.kvpool.operator.pool.blueprint.Requests;
 import dev.kvpool.operator.pool.member.Cordon;
+import dev.kvpool.operator.pool.member.Member;
+import dev.kvpool.operator.pool.member.Members;
 import dev.kvpool.operator.pool.naming.PoolLabels;
 import dev.kvpool.operator.pool.observation.ObservedPod;
 import dev.kvpool.operator.pool.observation.OperatorSettings;
@@ -52,11 +54,19 @@ public record Goals(
     /**
      * Of a pool in which no upgrade is under way.
      *
+     * @param members the masters and storage nodes there are
      * @param wish the storage nodes there would be if none were released
+     * @param terms how the spec wants it done
      * @param settings of the operator
      * @param turn whether this pool may be brought to what this operator makes of its spec
      */
-    public static Goals of(PoolObservation seen, StoragePlan wish, OperatorSettings settings, boolean turn) {
+    public static Goals of(
+            PoolObservation seen,
+            Members members,
+            StoragePlan wish,
+            TransitionView.Terms terms,
+            OperatorSettings settings,
+            boolean turn) {
         Map<String, Boolean> unwanted = new LinkedHashMap<>();
         for (Unwanted node : wish.unwanted()) {
             unwanted.putIfAbsent(node.id(), node.holds(seen));
@@ -64,13 +74,14 @@ public record Goals(
         Requests requests = Requests.of(seen.pool().getMetadata().getAnnotations());
         Set<String> wanted = new HashSet<>(wish.expectedNodes());
         wanted.removeAll(unwanted.keySet());
-        List<String> surplus = surplus(seen);
+        List<String> surplus = surplus(members);
         List<ObservedPod> outdated = seen.outdated();
         Deferred deferred = Deferred.among(
                 outdated.stream()
                         .filter(pod -> !unwanted.containsKey(id(pod)) && !surplus.contains(id(pod)))
                         .toList(),
                 seen,
+                terms,
                 settings.rollout(),
                 turn);
         return new Goals(
@@ -103,10 +114,10 @@ public record Goals(
     }
 
     /** Kubernetes takes away the last one first. */
-    private static List<String> surplus(PoolObservation seen) {
-        return seen.pods(PoolLabels.ROLE_MASTER).stream()
-                .filter(pod ->
-                        !pod.leaving() && pod.ordinal() >= seen.spec().masters().replicas())
+    private static List<String> surplus(Members members) {
+        return members.masters().stream()
+                .map(Member::observed)
+                .filter(pod -> !pod.leaving() && pod.ordinal() >= members.mastersWanted())
                 .sorted(Comparator.comparingInt(ObservedPod::ordinal).reversed())
                 .map(ObservedPod::name)
                 .toList();

@@ -14,6 +14,8 @@ import dev.kvpool.operator.duration.ApiDuration;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import dev.kvpool.operator.pool.member.Members;
+import dev.kvpool.operator.pool.naming.PoolLabels;
+import dev.kvpool.operator.pool.observation.OperatorSettings.RolloutTerms;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -89,9 +91,19 @@ public record TransitionView(
          * How a member comes to other settings. With one that holds nothing only what is put there meanwhile could be lost: what is emptied
          * first takes no objects.
          */
-        DataLossPolicy forSettings(Member member) {
+        public DataLossPolicy forSettings(Member member) {
             DataLossPolicy policy = onDataLoss.unless(member.master() || member.outlives());
             return policy == DataLossPolicy.WAIT && member.isThereWithNothing() ? DataLossPolicy.MOVE : policy;
+        }
+
+        /**
+         * Whether pods that an earlier operator made otherwise are replaced only when a user asks for it.
+         *
+         * @param outlives whether what they hold is there again afterwards
+         */
+        public boolean isLeftToUsers(String role, boolean outlives, RolloutTerms rollout) {
+            return role.equals(PoolLabels.ROLE_STORAGE)
+                    && (outlives ? !rollout.storageVolumes() : onDataLoss == DataLossPolicy.WAIT);
         }
     }
 

@@ -333,6 +333,7 @@ public final class RollPool {
                         .filter(node -> !refused.containsKey(node.id()))
                         .map(node -> node.member(false, leads, now))
                         .toList(),
+                masters.size(),
                 masters.stream()
                         .map(RollMember::id)
                         .filter(refused::containsKey)

@@ -397,7 +397,7 @@ final class DrainPool {
                 ? EnumSet.allOf(StepCause.class)
                 : specCounts ? Set.of() : EnumSet.complementOf(EnumSet.of(StepCause.CORDON, StepCause.REQUEST));
         return new TransitionView(
-                new Members(List.of(), storage, upgrading ? Set.of("m-1") : Set.of(), Map.of(), List.of(), leader),
+                new Members(List.of(), storage, 1, upgrading ? Set.of("m-1") : Set.of(), Map.of(), List.of(), leader),
                 goals(),
                 steps,
                 new TransitionView.Terms(
