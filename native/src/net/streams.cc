@@ -2,6 +2,9 @@
 #include "net/streams.h"
 
 #include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 
 namespace kvpool::net {
 
@@ -80,16 +83,31 @@ void Streams::endStalled(int64_t now, int64_t ms) {
   });
 }
 
+/// Whose connections are judged together: a tenant with many small ones must not cost others their busy one.
+static std::string_view partyOf(const Stream& stream) {
+  const Principal* const peer = stream.principal();
+  if (peer == nullptr) return "default";
+  return peer->role == Principal::Role::Node ? peer->name : peer->tenant;
+}
+
 void Streams::keepTo(const Stream::UnsentMemory& unsent) {
   while (unsent.bytes > unsent.bytesMax) {
+    std::unordered_map<std::string_view, uint64_t> ofParties;
+    for (const auto& [id, stream] : streams_)
+      ofParties[partyOf(*stream)] += stream->unsentMemory();
     std::shared_ptr<Stream> most;
+    std::pair<uint64_t, uint64_t> mostUnsent;
     for (const auto& [id, stream] : streams_) {
-      if (most == nullptr || stream->unsentMemory() > most->unsentMemory()) most = stream;
+      const std::pair each(stream->unsentMemory() == 0 ? 0 : ofParties.at(partyOf(*stream)), stream->unsentMemory());
+      if (each <= mostUnsent) continue;
+      most = stream;
+      mostUnsent = each;
     }
-    if (most == nullptr || most->unsentMemory() == 0) return;
-    most->end(
-        {Stream::Ending::How::Lost, "leaves more answers unread than any other, and all of them together fill the " +
-                                        std::to_string(unsent.bytesMax) + " bytes that there are for them"});
+    if (most == nullptr) return;
+    most->end({Stream::Ending::How::Lost,
+               "leaves more answers unread than any other of its tenant, which leaves most, and all of them together "
+               "fill the " +
+                   std::to_string(unsent.bytesMax) + " bytes that there are for them"});
   }
 }
 

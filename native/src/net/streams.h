@@ -41,7 +41,8 @@ class Streams {
   void tick(int64_t now);
   /// Ends those in which nothing has moved for `ms` although something should; asked now and then, as stalled() is.
   void endStalled(int64_t now, int64_t ms);
-  /// While streams have more unsent than they may together, ends the one that has most.
+  /// While streams have more unsent than they may together, ends the one that has most of the tenant whose streams have
+  /// most; one without a certificate is of tenant `default`.
   void keepTo(const Stream::UnsentMemory& unsent);
   /// Ends those whose peers take too long to authenticate themselves; asked now and then.
   void endUnauthenticated(int64_t now);

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -907,6 +908,60 @@ TEST_F(LeavingStreamTest, ItEndsWithTheCertificateOfItsPeer) {
   EXPECT_TRUE(dialer_.stream->isToBeRenewed(dialer_.stream->principal()->notAfterMs, *own));
   listener_.streams.forEach([&](Stream& stream) { stream.endExpired(stream.principal()->notAfterMs, *own); });
   expectEnding(listener_, How::Lost, "the certificate of node/a has ended");
+}
+
+/// A side with many streams, of which it notes which ended.
+class Several : public Stream::Listener {
+ public:
+  explicit Several(EventLoop& loop) : streams(loop, *this) {}
+
+  void streamOpened(Stream::Id) override { ++opened; }
+  void streamEnded(Stream::Id id, const Stream::Ending&) override {
+    ended.push_back(id);
+    streams.drop(id);
+  }
+  void streamMalformed(Stream::Id, const std::string&) override {}
+  void frameArrived(Stream::Id, wire::Body) override {}
+
+  int opened = 0;
+  std::vector<Stream::Id> ended;
+  Streams streams;
+};
+
+TEST_F(SecuredStreamTest, OfTenantsThatTogetherHaveTooMuchUnsentTheOneWithMostLosesItsLargest) {
+  constexpr size_t kMiB = size_t{1} << 20;
+  Stream::UnsentMemory unsent{UINT64_MAX};
+  Several server(loop_);
+  std::vector<std::unique_ptr<End>> clients;
+  const auto add = [&](Stream::Id id, const std::string& path) {
+    auto [dialled, accepted] = sockets();
+    const auto stream = server.streams.add(id, {4096, 2, UINT64_MAX, UINT64_MAX, &unsent});
+    stream->secure(listening());
+    stream->adopt(std::move(accepted));
+    clients.push_back(std::make_unique<End>(loop_));
+    clients.back()->stream->secure(dialing(path));
+    clients.back()->stream->adopt(std::move(dialled));
+  };
+  add(1, "tenant/busy/rw/engine");
+  add(2, "tenant/many/rw/engine-1");
+  add(3, "tenant/many/ro/engine-2");
+  ASSERT_TRUE(until([&] {
+    server.streams.settle([] {});
+    for (const auto& client : clients)
+      client->streams.settle([] {});
+    return server.opened == 3;
+  }));
+
+  server.streams.outOf(1)->addFrame(wire::Bytes(16 * kMiB));
+  server.streams.outOf(2)->addFrame(wire::Bytes(11 * kMiB));
+  server.streams.outOf(3)->addFrame(wire::Bytes(12 * kMiB));
+  server.streams.settle([] {});
+  ASSERT_GT(server.streams.find(1)->unsentMemory(), server.streams.find(3)->unsentMemory()) << "alone it has most";
+  unsent.bytesMax = unsent.bytes - 1;
+  server.streams.keepTo(unsent);
+  EXPECT_EQ(server.ended, std::vector<Stream::Id>{3});
+  EXPECT_LE(unsent.bytes, unsent.bytesMax);
+  server.streams.closeAll();  // before what they count in
 }
 
 }  // namespace
