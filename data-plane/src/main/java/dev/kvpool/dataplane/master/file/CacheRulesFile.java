@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -112,8 +113,8 @@ public final class CacheRulesFile {
         return file.toAbsolutePath().getParent();
     }
 
-    /** Of masters that were killed in the middle of a write. */
-    private void deleteLeftOvers() throws IOException {
+    /** Of masters that were killed in the middle of a write. What another master deletes, or what cannot be deleted, keeps no change out. */
+    private void deleteLeftOvers() {
         Instant before = Instant.now().minus(LEFT_OVER_AFTER);
         try (DirectoryStream<Path> writes = Files.newDirectoryStream(
                 folder(), path -> isOfAWrite(path.getFileName().toString()))) {
@@ -122,6 +123,8 @@ public final class CacheRulesFile {
                     Files.deleteIfExists(write);
                 }
             }
+        } catch (IOException | DirectoryIteratorException _) {
+            // The next write tries again.
         }
     }
 

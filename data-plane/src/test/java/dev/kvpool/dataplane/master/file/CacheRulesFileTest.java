@@ -69,6 +69,17 @@ class CacheRulesFileTest {
     }
 
     @Test
+    void whatCannotBeDeletedKeepsNoChangeOut() throws IOException {
+        Path former = directory.resolve("cache-rules.0b7c1f64-12ab-4c7e-9a55-0123456789ab");
+        Files.createDirectories(former.resolve("not-empty"));
+        Files.setLastModifiedTime(former, FileTime.from(Instant.now().minus(Duration.ofHours(2))));
+
+        file.write(Map.of());
+
+        assertThat(path).exists();
+    }
+
+    @Test
     void oneThatWasNeverThereSaysNothing() throws IOException {
         assertThat(file.readIfChanged()).isEmpty();
     }
