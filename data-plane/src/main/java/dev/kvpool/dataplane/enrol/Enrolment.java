@@ -37,11 +37,18 @@ public final class Enrolment {
 
     static final int OF_ALL_MAX = 400;
 
+    /** Of these, for tenants together; the rest is for members of the pool, which tenants cannot keep out. */
+    static final int OF_TENANTS_MAX = 300;
+
+    /** How much more than it leaves free a tenant may have, as of all that tenants share. */
+    private static final int PARTS_OF_TENANT = 3;
+
     private static final int EC_BITS = 256;
 
     private final Supplier<CertificateAuthority> authority;
     private final EnrolledNames names;
-    private final RequestBudget<String> signatures;
+    private final RequestBudget<String> signaturesOfTenants;
+    private final RequestBudget<String> signaturesOfMembers;
     private final Duration life;
     private final InstantSource clock;
 
@@ -80,7 +87,10 @@ public final class Enrolment {
                 rules);
         this.life = life;
         this.clock = clock;
-        this.signatures = new RequestBudget<>("token", OF_TOKEN_MAX, OF_ALL_MAX, uptimeMs);
+        this.signaturesOfTenants = new RequestBudget<>(
+                "token", "tenant", OF_TOKEN_MAX, free -> PARTS_OF_TENANT * free, OF_TENANTS_MAX, uptimeMs);
+        this.signaturesOfMembers =
+                new RequestBudget<>("token", "tenant", OF_TOKEN_MAX, free -> 0, OF_ALL_MAX - OF_TENANTS_MAX, uptimeMs);
     }
 
     /**
@@ -95,7 +105,7 @@ public final class Enrolment {
     public Granted enrol(String token, String key, String proof, InetAddress from) throws RefusedTokenException {
         CertificateAuthority signing = authority.get();
         PeerName name = names.named(token, from).name();
-        requireBudget(token);
+        requireBudget(token, name);
         PublicKey publicKey = publicKey(key);
         requireProof(publicKey, token, proof);
         var certificate = signing.certify(name, publicKey, List.of(), clock.instant(), life(name.role()));
@@ -112,8 +122,11 @@ public final class Enrolment {
         return names;
     }
 
-    private void requireBudget(String token) throws RefusedTokenException {
-        Optional<String> problem = signatures.problem(TokenChecks.digest(token));
+    private void requireBudget(String token, PeerName name) throws RefusedTokenException {
+        String one = TokenChecks.digest(token);
+        Optional<String> problem = name.role() == PeerRole.TENANT
+                ? signaturesOfTenants.problem(one, Optional.of(name.tenant()))
+                : signaturesOfMembers.problem(one);
         if (problem.isPresent()) {
             throw new RefusedTokenException(
                     Reason.BUDGET,

@@ -20,6 +20,7 @@ import java.util.function.LongSupplier;
  */
 public final class TokenChecks {
     static final int OF_ADDRESS_MAX = 20;
+    static final int OF_NETWORK_MAX = 5 * OF_ADDRESS_MAX;
     static final int OF_ALL_MAX = 200;
 
     /** Each is about 500 bytes. Those that were not shown for the longest time are verified again. */
@@ -45,7 +46,8 @@ public final class TokenChecks {
     public TokenChecks(TokenVerifier verifier, InstantSource clock, LongSupplier uptimeMs) {
         this.verifier = verifier;
         this.clock = clock;
-        this.budget = new RequestBudget<>("address", OF_ADDRESS_MAX, OF_ALL_MAX, uptimeMs);
+        this.budget =
+                new RequestBudget<>("address", "network", OF_ADDRESS_MAX, free -> OF_NETWORK_MAX, OF_ALL_MAX, uptimeMs);
     }
 
     /**

@@ -19,6 +19,7 @@ import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
@@ -271,11 +272,7 @@ class EnrolmentTest {
         assertThat(enrolment.names().named(known, HERE).name().path()).isEqualTo("monitor");
         for (int i = 0; i < 10_000; i++) {
             Reason reason = reason("x.y." + i, "2001:db8:0:1::" + Integer.toHexString(i));
-            assertThat(reason)
-                    .isEqualTo(
-                            i < RequestBudget.TIMES_OF_AROUND * TokenChecks.OF_ADDRESS_MAX
-                                    ? Reason.MALFORMED
-                                    : Reason.BUDGET);
+            assertThat(reason).isEqualTo(i < TokenChecks.OF_NETWORK_MAX ? Reason.MALFORMED : Reason.BUDGET);
         }
         assertThat(reason(ISSUER.token(claims("pools", "demo-admin")), "2001:db8:0:2::1"))
                 .as("another network")
@@ -327,5 +324,42 @@ class EnrolmentTest {
         enrol(ISSUER.token(claims("team-b", "default")));
         uptimeMs += 1000;
         enrol(token);
+    }
+
+    /** However many tokens a tenant's namespaces make: others' engines and members of the pool get certificates in the same second. */
+    @Test
+    void aTenantWithManyTokensKeepsNoOtherOut() throws Exception {
+        List<String> many = tokens("team-a", "engine");
+        List<String> others = tokens("team-b", "default");
+        String member = tokens("mon", "prometheus").getFirst();
+
+        assertThat(flood(many)).as("three times what it leaves free").isEqualTo(225);
+        assertThat(flood(others)).as("the same of the rest").isEqualTo(56);
+        enrol(member);
+    }
+
+    /** Of as many pods as it takes to use up what all may have; each was verified in a second of its own. */
+    private List<String> tokens(String namespace, String account) throws Exception {
+        List<String> tokens = new ArrayList<>();
+        for (int i = 0; i < Enrolment.OF_ALL_MAX / Enrolment.OF_TOKEN_MAX; i++) {
+            uptimeMs += 1000;
+            tokens.add(ISSUER.token(claims(namespace, account).put("jti", "number " + i)));
+            enrolment.names().named(tokens.getLast(), HERE);
+        }
+        return tokens;
+    }
+
+    /** How many certificates these get in one second. */
+    private int flood(List<String> tokens) {
+        int signed = 0;
+        for (int i = 0; i < Enrolment.OF_ALL_MAX; i++) {
+            try {
+                enrol(tokens.get(i % tokens.size()));
+                signed++;
+            } catch (RefusedTokenException e) {
+                assertThat(e.reason()).isEqualTo(Reason.BUDGET);
+            }
+        }
+        return signed;
     }
 }

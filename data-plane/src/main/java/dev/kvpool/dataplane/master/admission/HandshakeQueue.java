@@ -13,8 +13,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The work of handshakes, on threads of its own. Those that have begun go on first, then those of addresses that were authenticated before; of the
- * others the newest begins, and connections that are gone cost nothing. Proofs of certificates on connections that are there take every other turn at most: they can wait, and must not stop handshakes, nor these them. When more come than can be served, their oldest have used up most of the time that a handshake may take: served in the order in
+ * The work of handshakes, on threads of its own. Those that have begun go on first; of addresses that were authenticated before and of others one
+ * begins in turn, the newest of each, so that neither a flood of strangers nor a client with a certificate that comes again and again keeps new
+ * processes or known ones out. Connections that are gone cost nothing. Proofs of certificates on connections that are there take every other turn at most: they can wait, and must not stop handshakes, nor these them. When more come than can be served, their oldest have used up most of the time that a handshake may take: served in the order in
  * which they came, each would be given up soon after its turn.
  */
 final class HandshakeQueue implements AutoCloseable {
@@ -36,6 +37,7 @@ final class HandshakeQueue implements AutoCloseable {
     private final Deque<Step> waiting = new ArrayDeque<>();
     private final Deque<Step> proofs = new ArrayDeque<>();
     private boolean provedLast;
+    private boolean knownBeganLast;
 
     HandshakeQueue(int threads, Defects defects) {
         this.defects = defects;
@@ -137,7 +139,9 @@ final class HandshakeQueue implements AutoCloseable {
         if (!begun.isEmpty()) {
             return begun.pollFirst();
         }
-        return known.isEmpty() ? waiting.pollFirst() : known.pollFirst();
+        boolean isTurnOfKnown = waiting.isEmpty() || !(knownBeganLast || known.isEmpty());
+        knownBeganLast = isTurnOfKnown;
+        return isTurnOfKnown ? known.pollFirst() : waiting.pollFirst();
     }
 
     /** Steps that wait. */

@@ -47,6 +47,24 @@ class HandshakeQueueTest {
         }
     }
 
+    /** Any certificate makes its address a known one, so those that come again and again must leave room for new processes. */
+    @Test
+    void knownAddressesAndStrangersTakeTurns() throws InterruptedException {
+        try (HandshakeQueue queue = new HandshakeQueue(1, (what, cause) -> defects.add(cause))) {
+            blocked(queue);
+            for (int i = 3; i >= 1; i--) {
+                queue.of(new EmbeddedChannel(), true).execute(step("known " + i));
+                queue.of(new EmbeddedChannel(), false).execute(step("stranger " + i));
+            }
+            queue.of(new EmbeddedChannel(), true).execute(step("known 0"));
+            go.countDown();
+
+            assertThat(done(7))
+                    .containsExactly(
+                            "known 0", "stranger 1", "known 1", "stranger 2", "known 2", "stranger 3", "known 3");
+        }
+    }
+
     /** Neither a flood of proofs nor one of handshakes stops the other. */
     @Test
     void proofsAndHandshakesTakeTurns() throws InterruptedException {
