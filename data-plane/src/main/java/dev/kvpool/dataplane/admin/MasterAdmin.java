@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 /** What the admin endpoint asks of a master; safe to call from any thread. */
 public interface MasterAdmin {
@@ -128,6 +129,18 @@ public interface MasterAdmin {
      */
     CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt);
 
+    /**
+     * Begins to empty all of these nodes, or none; the answer says why that is not possible, or nothing.
+     *
+     * @param startedAt which no other drain may have
+     * @param objection to drains as they are then, in the thread of the core
+     */
+    CompletableFuture<Optional<String>> drainAll(
+            List<String> nodes,
+            Duration timeout,
+            Instant startedAt,
+            Function<List<DrainStatus>, Optional<String>> objection);
+
     /** Drains as the core has them now; {@link #status} may be older than one that was begun just before. */
     CompletableFuture<List<DrainStatus>> drains();
 
@@ -139,4 +152,7 @@ public interface MasterAdmin {
 
     /** Ends the emptying of a node, which takes part again; the answer is false when there was none. */
     CompletableFuture<Boolean> cancelDrain(String node);
+
+    /** Ends the emptying of all nodes that began at this time; the answer is false when there was none. */
+    CompletableFuture<Boolean> cancelDrains(Instant startedAt);
 }

@@ -204,7 +204,21 @@ final class AdminQuestions implements MasterAdmin {
     public CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt) {
         return kept(
                 "drain " + node,
-                core -> core.drain(node, clears, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs()),
+                core -> DrainTurns.begin(
+                        core, node, clears, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs()),
+                Optional::isEmpty);
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> drainAll(
+            List<String> nodes,
+            Duration timeout,
+            Instant startedAt,
+            Function<List<DrainStatus>, Optional<String>> objection) {
+        return kept(
+                "drain " + nodes,
+                core -> DrainTurns.beginAll(
+                        core, nodes, timeout.toMillis(), startedAt.toEpochMilli(), loop.nowMs(), objection),
                 Optional::isEmpty);
     }
 
@@ -220,10 +234,19 @@ final class AdminQuestions implements MasterAdmin {
 
     @Override
     public CompletableFuture<Boolean> cancelDrain(String node) {
-        // That there is none would be believed of a leader that has not taken up those of before.
+        return cancelled("cancelDrain " + node, core -> core.cancelDrain(node));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> cancelDrains(Instant startedAt) {
+        return cancelled("cancelDrains " + startedAt, core -> DrainTurns.cancelAll(core, startedAt.toEpochMilli()));
+    }
+
+    /** That there is none would be believed of a leader that has not taken up those of before. */
+    private CompletableFuture<Boolean> cancelled(String what, Function<MasterCore, Boolean> cancel) {
         return loop.ask(MasterCore::serves)
                 .thenCompose(serves -> serves
-                        ? kept("cancelDrain " + node, core -> core.cancelDrain(node), Boolean::booleanValue)
+                        ? kept(what, cancel, Boolean::booleanValue)
                         : CompletableFuture.failedFuture(new IllegalStateException(MasterCore.NOT_SERVING)));
     }
 

@@ -2,6 +2,7 @@
 package dev.kvpool.dataplane.admin.mooncake;
 
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
@@ -71,6 +72,10 @@ record DrainJob(List<DrainStatus> drains) {
 
     private boolean isAny(DrainStatus.State state) {
         return drains.stream().anyMatch(drain -> drain.state() == state);
+    }
+
+    Instant startedAt() {
+        return Instant.ofEpochMilli(drains.getFirst().startedAtMs());
     }
 
     List<String> segments() {

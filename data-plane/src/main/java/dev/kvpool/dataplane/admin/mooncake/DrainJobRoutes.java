@@ -13,13 +13,9 @@ import dev.kvpool.dataplane.master.core.report.PoolStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 
 /** Emptying several storage nodes as one job. The leader alone answers. */
 final class DrainJobRoutes {
@@ -49,26 +45,21 @@ final class DrainJobRoutes {
     private Response create(Request request) {
         List<String> nodes = DrainJobRequest.parse(request.body().read(DrainJobRequest.BODY_BYTES_MAX))
                 .segments();
-        List<DrainStatus> known = drains();
-        Optional<Response> refusal = refusal(nodes, known);
+        Optional<Response> refusal = refusal(nodes);
         if (refusal.isPresent()) {
             return refusal.get();
         }
-        Instant start = start(known);
-        Map<String, Optional<String>> objections;
+        Instant start = start(drains());
+        Optional<String> objection;
         try {
-            objections = each(nodes, node -> master.drain(node, false, TIMEOUT, start));
+            objection = Answers.await(master.drainAll(nodes, TIMEOUT, start, drains -> objection(nodes, drains)));
         } catch (IllegalStateException late) {
-            takeBack(nodes); // which may have begun all the same
+            // It may have begun all the same. Is not waited for: the answer is a refusal anyhow.
+            CompletableFuture<Boolean> _ = master.cancelDrains(start);
             return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(late.getMessage() + "; no node is drained");
         }
-        for (Optional<String> objection : objections.values()) {
-            if (objection.isPresent()) {
-                // A job is drained as a whole or not at all.
-                objections.values().removeIf(Optional::isPresent);
-                takeBack(objections.keySet());
-                return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(objection.get());
-            }
+        if (objection.isPresent()) {
+            return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(objection.get());
         }
         return Response.json(
                 200,
@@ -77,24 +68,7 @@ final class DrainJobRoutes {
                         .toString());
     }
 
-    /** Is not waited for: the answer is a refusal anyhow. */
-    private void takeBack(Collection<String> nodes) {
-        for (String node : nodes) {
-            CompletableFuture<Boolean> _ = master.cancelDrain(node);
-        }
-    }
-
-    /** Asks for all of them at once: each may wait for the Lease to be written. */
-    private static <T> Map<String, T> each(Collection<String> nodes, Function<String, CompletableFuture<T>> question) {
-        Map<String, CompletableFuture<T>> asked = new LinkedHashMap<>();
-        nodes.forEach(node -> asked.put(node, question.apply(node)));
-        Answers.await(CompletableFuture.allOf(asked.values().toArray(CompletableFuture[]::new)));
-        Map<String, T> answers = new LinkedHashMap<>();
-        asked.forEach((node, answer) -> answers.put(node, answer.join()));
-        return answers;
-    }
-
-    private Optional<Response> refusal(List<String> nodes, List<DrainStatus> known) {
+    private Optional<Response> refusal(List<String> nodes) {
         for (String node : nodes) {
             Optional<PoolStatus.Node> there = master.status().nodes().stream()
                     .filter(each -> each.id().equals(node))
@@ -107,20 +81,26 @@ final class DrainJobRoutes {
                         "node %s is memory of a process, which goes with it: only storage nodes are drained"
                                 .formatted(node)));
             }
-            for (DrainStatus drain : known) {
-                // A job neither begins it again nor takes it back: somebody waits for that drain, or has the empty node
-                // go.
-                if (drain.node().equals(node)
-                        && (drain.state() == DrainStatus.State.DRAINING
-                                || drain.state() == DrainStatus.State.DRAINED)) {
-                    return Optional.of(ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(
-                            "node %s is %s already: %s/query?job_id=%s tells how far it is"
-                                    .formatted(
-                                            node,
-                                            drain.state() == DrainStatus.State.DRAINED ? "drained" : "being drained",
-                                            PATH,
-                                            DrainJob.id(master.poolId(), drain.startedAtMs()))));
-                }
+        }
+        return Optional.empty();
+    }
+
+    /** A job neither begins it again nor takes it back: somebody waits for that drain, or has the empty node go. */
+    private Optional<String> objection(List<String> nodes, List<DrainStatus> drains) {
+        for (DrainStatus drain : drains) {
+            boolean isOver =
+                    DrainJob.find(drains, drain.startedAtMs()).orElseThrow().status() != DrainJob.Status.RUNNING;
+            if (nodes.contains(drain.node()) && (!isOver || drain.state() == DrainStatus.State.DRAINED)) {
+                return Optional.of("node %s is %s: %s/query?job_id=%s tells how far it is"
+                        .formatted(
+                                drain.node(),
+                                switch (drain.state()) {
+                                    case DRAINING -> "being drained already";
+                                    case DRAINED -> "drained already";
+                                    case CANCELLED, TIMED_OUT -> "of a job that has not ended";
+                                },
+                                PATH,
+                                DrainJob.id(master.poolId(), drain.startedAtMs())));
             }
         }
         return Optional.empty();
@@ -148,7 +128,7 @@ final class DrainJobRoutes {
                 .put("type_name", "DRAIN")
                 .put("status", job.status().number())
                 .put("status_name", job.status().name())
-                .put("created_at_ms_epoch", job.drains().getFirst().startedAtMs())
+                .put("created_at_ms_epoch", job.startedAt().toEpochMilli())
                 .put("last_updated_at_ms_epoch", clock.millis());
         job.segments().forEach(root.putArray("segments")::add);
         root.put("succeeded_units", job.movedObjects())
@@ -174,7 +154,7 @@ final class DrainJobRoutes {
                             .formatted(job.get().status()));
         }
         try {
-            each(job.get().segments(), master::cancelDrain);
+            Answers.await(master.cancelDrains(job.get().startedAt()));
         } catch (IllegalStateException late) {
             return ErrorCode.UNAVAILABLE_IN_CURRENT_STATUS.answer(
                     late.getMessage() + "; the next leader may go on with the job: ask again");

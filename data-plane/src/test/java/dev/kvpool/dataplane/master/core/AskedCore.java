@@ -8,6 +8,7 @@ import dev.kvpool.dataplane.admin.TrustInEffect;
 import dev.kvpool.dataplane.config.HostPort;
 import dev.kvpool.dataplane.election.LeaseRecord;
 import dev.kvpool.dataplane.election.Term;
+import dev.kvpool.dataplane.master.DrainTurns;
 import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.master.core.report.KeyStatus;
 import dev.kvpool.dataplane.master.core.report.PoolStatus;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 /** What admin routes ask of a master, answered by the core that a scenario talks to, without threads. */
 final class AskedCore implements MasterAdmin {
@@ -35,6 +37,9 @@ final class AskedCore implements MasterAdmin {
 
     /** What the process says of itself; empty when it is well. */
     Optional<String> illness = Optional.empty();
+
+    /** Comes between what a route has looked at and the turn of the core in which it begins drains. */
+    Runnable justBefore = () -> {};
 
     AskedCore(Scenario pool) {
         this.pool = pool;
@@ -87,8 +92,24 @@ final class AskedCore implements MasterAdmin {
 
     @Override
     public CompletableFuture<Optional<String>> drain(String node, boolean clears, Duration timeout, Instant startedAt) {
-        return CompletableFuture.completedFuture(
-                core().drain(node, clears, timeout.toMillis(), startedAt.toEpochMilli(), pool.world.nowMs()));
+        return CompletableFuture.completedFuture(DrainTurns.begin(
+                core(), node, clears, timeout.toMillis(), startedAt.toEpochMilli(), pool.world.nowMs()));
+    }
+
+    @Override
+    public CompletableFuture<Optional<String>> drainAll(
+            List<String> nodes,
+            Duration timeout,
+            Instant startedAt,
+            Function<List<DrainStatus>, Optional<String>> objection) {
+        justBefore.run();
+        return CompletableFuture.completedFuture(DrainTurns.beginAll(
+                core(), nodes, timeout.toMillis(), startedAt.toEpochMilli(), pool.world.nowMs(), objection));
+    }
+
+    @Override
+    public CompletableFuture<Boolean> cancelDrains(Instant startedAt) {
+        return CompletableFuture.completedFuture(DrainTurns.cancelAll(core(), startedAt.toEpochMilli()));
     }
 
     @Override

@@ -17,12 +17,14 @@ import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.nativelib.Status;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -359,6 +361,62 @@ class MooncakePathsTest {
                 -101,
                 "d",
                 "/get_all_segments");
+    }
+
+    @Test
+    void ofTwoJobsOfANodeAtOnceOneIsRefused() {
+        AtomicReference<String> first = new AtomicReference<>();
+        master.justBefore = () -> {
+            master.justBefore = () -> {};
+            first.set(drainJob("{\"segments\":[\"a\"]}"));
+        };
+
+        assertRefused(
+                ask("POST", "/api/v1/drain_jobs", Map.of(), "{\"segments\":[\"b\",\"a\"]}"),
+                409,
+                -1010,
+                "node a is being drained already");
+
+        assertThat(job(first.get()).path("status_name").asText()).isEqualTo("RUNNING");
+        assertThat(json(get("/api/v1/segments/status", "segment", "b"), 200)
+                        .path("status_name")
+                        .asText())
+                .isEqualTo("OK");
+    }
+
+    @Test
+    void aNodeWhoseJobHasNotEndedIsInNoOther() {
+        pool.fill("k", 30);
+        String id = drainJob("{\"segments\":[\"a\",\"b\"]}");
+        master.cancelDrain("a").join();
+
+        assertRefused(
+                ask("POST", "/api/v1/drain_jobs", Map.of(), "{\"segments\":[\"a\"]}"),
+                409,
+                -1010,
+                "node a",
+                "has not ended",
+                id);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aJobIsNotOverWhileANodeOfItIsDrainedByHand(boolean cancelledBefore) {
+        pool.fill("k", 30);
+        pool.world.run(Scenario.LEASE_DURATION_MS + Scenario.OBJECT_LEASE_MS);
+        String id = drainJob("{\"segments\":[\"a\",\"b\"]}");
+        if (cancelledBefore) {
+            master.cancelDrain("a").join();
+        }
+
+        assertThat(master.drain("a", true, Duration.ofHours(1), NOW.plusSeconds(60))
+                        .join())
+                .isEmpty();
+
+        assertThat(job(id).path("segments").toString()).isEqualTo("[\"a\",\"b\"]");
+        assertThat(job(id).path("status_name").asText()).isEqualTo("RUNNING");
+        pool.world.run(4 * DRAIN_MS);
+        assertThat(job(id).path("status_name").asText()).isEqualTo("SUCCEEDED");
     }
 
     @ParameterizedTest
