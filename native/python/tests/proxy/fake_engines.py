@@ -71,6 +71,7 @@ class Engine:
         self.gate.set()
         self.running = self.aborted = 0
         self.healthy = True
+        self.status_of_models = 200
         self.padding = ""  # of the messages of errors
         self._runners: list[web.AppRunner] = []
         self.url = ""
@@ -127,7 +128,7 @@ class Engine:
 
     async def _models(self, request: web.Request) -> web.Response:
         self.credentials.append(request.headers.get("Authorization"))
-        return web.json_response({"object": "list", "data": [{"id": "m"}]})
+        return web.json_response({"object": "list", "data": [{"id": "m"}]}, status=self.status_of_models)
 
     async def _complete(self, request: web.Request) -> web.StreamResponse:
         self.running += 1

@@ -326,6 +326,17 @@ async def test_credentials_of_the_client_reach_the_engines() -> None:
         assert it.prefill[0].credentials == ["Bearer t"] and it.decode[0].credentials == ["Bearer t"] * 2
 
 
+@pytest.mark.parametrize(("statuses", "status"), [((401, 401), 401), ((500, 200), 200), ((500, 500), 502)])
+@in_loop
+async def test_models_are_those_of_any_decode_instance(statuses: tuple[int, int], status: int) -> None:
+    async with deployed("vllm-nixl", decode=2) as it:
+        for engine, of_models in zip(it.decode, statuses, strict=True):
+            engine.status_of_models = of_models
+        for _ in range(2):
+            async with it.client.get(f"{it.url}/v1/models") as answer:
+                assert answer.status == status
+
+
 @in_loop
 async def test_the_metaserver_knows_only_what_waits() -> None:
     async with deployed("ascend-layerwise") as it:

@@ -180,6 +180,21 @@ def test_an_instance_stays_while_another_source_lists_it() -> None:
     assert [one.description.role for one in made] == [P] and [one.description.role for one in gone] == [D]
 
 
+def test_a_list_beyond_the_most_changes_nothing() -> None:
+    instances, gone = registry("http://o:1")
+    instances.replace("file", [Description("http://a:1", D), Description("http://b:1", D)])
+    full = [Description(f"http://h:{port}", D) for port in range(1, 1025)]
+
+    for change in (instances.replace, instances.add_all):
+        with pytest.raises(WrongInstances, match="may be 1024"):
+            change("file", full)
+        assert [one.url for one in instances if not one.draining] == ["http://o:1", "http://a:1", "http://b:1"]
+    assert gone == []
+
+    instances.replace("file", full[:1023])
+    assert len(list(instances)) == 1024 and len(gone) == 2
+
+
 def test_a_file_that_became_wrong_changes_nothing(tmp_path: Path) -> None:
     made, _ = registry()
     path = tmp_path / "instances.json"

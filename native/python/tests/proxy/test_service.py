@@ -48,6 +48,25 @@ async def test_instances_are_added_once_and_removed() -> None:
 
 
 @in_loop
+async def test_a_url_of_both_roles_is_removed_wholly_or_not_at_all(tmp_path: Path) -> None:
+    file = tmp_path / "instances.json"
+    file.write_text("[]")
+    async with deployed("vllm-nixl", file=file) as it:
+        engine = it.decode[0]
+        both = [{"url": engine.url, "role": role} for role in ("prefill", "decode")]
+        file.write_text(json.dumps(both[0]))
+        async with it.client.post(f"{it.admin}/instances", json=both) as answer:
+            assert answer.status == 200
+        await it.eventually(lambda listed: "file" in listed[engine.url]["sources"], "the file is read")
+
+        async with it.client.delete(f"{it.admin}/instances", json={"url": engine.url}) as answer:
+            assert answer.status == 409
+        async with it.client.get(f"{it.admin}/instances") as answer:
+            listed = (await answer.json())["instances"]
+        assert [one["role"] for one in listed if one["url"] == engine.url and one["sources"]] == ["decode", "prefill"]
+
+
+@in_loop
 async def test_errors_say_what_to_do() -> None:
     async with deployed("vllm-nixl", decode=0, limits={"body_bytes": 1000}) as it:
         url = f"{it.url}{path_of(False)}"

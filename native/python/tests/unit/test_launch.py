@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command lines of the reference's programs: what kvpool makes of each flag."""
 
+import signal
 import socket
+import subprocess
 
 import pytest
 from mooncake_flags_page import PAGE, page
@@ -27,6 +29,18 @@ def problems(*arguments, flags=MASTER_FLAGS):
     with pytest.raises(BadCommandLine) as failure:
         command_line.read(arguments, flags)
     return failure.value.problems
+
+
+def test_a_process_that_hangs_is_killed():
+    hanging = subprocess.Popen(
+        ["sh", "-c", "trap '' TERM; echo; read -r _"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    with hanging:
+        assert hanging.stdout.readline() == b"\n"
+
+        process.stop(hanging, 0.1)
+
+        assert hanging.returncode == -signal.SIGKILL
 
 
 def test_defaults_are_those_of_the_reference():

@@ -127,8 +127,7 @@ def _run(values: Mapping[str, object], options: ClientOptions, stop: threading.E
     finally:
         if segments is not None:
             segments.close()
-        agent.terminate()
-        agent.wait(process.STOP_SECONDS)
+        process.stop(agent)
 
 
 if __name__ == "__main__":

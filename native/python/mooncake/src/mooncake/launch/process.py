@@ -40,6 +40,16 @@ def start(arguments: Sequence[str], environment: Mapping[str, str]) -> subproces
     return subprocess.Popen([command(environment), *arguments], stdin=subprocess.PIPE, env=passed)
 
 
+def stop(started: subprocess.Popen[bytes], seconds: float = STOP_SECONDS) -> None:
+    """Stops the process, which is killed when it takes longer."""
+    started.terminate()
+    try:
+        started.wait(seconds)
+    except subprocess.TimeoutExpired:
+        started.kill()
+        started.wait()
+
+
 def forward_signals(process: subprocess.Popen[bytes]) -> None:
     """SIGTERM and SIGINT stop the process first, and this one when that is done."""
 

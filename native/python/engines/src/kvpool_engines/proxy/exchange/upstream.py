@@ -15,7 +15,7 @@ from kvpool_engines.proxy.exchange.events import Events
 from kvpool_engines.proxy.exchange.limits import Limits
 from kvpool_engines.proxy.instances.instance import Instance
 
-# Answers that another instance may not give: it is busy, or does not know the model yet.
+# Answers that another instance may not give.
 BUSY = 429
 _STATUSES_TO_RETRY = (408, BUSY)
 _PROBLEM_BYTES = 1 << 20
@@ -79,9 +79,11 @@ class Upstream:
         async with self._request("POST", instance, path, self._limits.prefill, body, headers) as answer:
             return await self._object(instance, answer, self._limits.answer_bytes, self._limits.prefill, EngineLate)
 
-    async def fetch(self, instance: Instance, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """What an instance says of itself."""
-        async with self._request("GET", instance, url, self._limits.connect, headers=headers) as answer:
+    async def fetch(
+        self, instance: Instance, url: str, headers: Mapping[str, str] | None = None, for_client: bool = False
+    ) -> dict[str, Any]:
+        """What an instance says of itself. EngineRefused only where the client asks for it."""
+        async with self._request("GET", instance, url, self._limits.connect, None, headers, for_client) as answer:
             return await self._object(instance, answer, _FETCHED_BYTES, self._limits.connect, EngineFailed)
 
     @contextlib.asynccontextmanager
@@ -128,6 +130,7 @@ class Upstream:
         seconds: float,
         body: Mapping[str, Any] | None = None,
         headers: Mapping[str, str] | None = None,
+        for_client: bool = True,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         url = path if "://" in path else instance.url + path
         async with self._failures(instance, seconds, EngineFailed if body is None else EngineLate):
@@ -136,7 +139,7 @@ class Upstream:
             if answer.status != 200:
                 async with self._failures(instance, self._limits.idle):
                     content = (await self._read(answer, _PROBLEM_BYTES))[:_PROBLEM_BYTES]
-                if 400 <= answer.status < 500 and answer.status not in _STATUSES_TO_RETRY and body is not None:
+                if 400 <= answer.status < 500 and answer.status not in _STATUSES_TO_RETRY and for_client:
                     raise EngineRefused(instance, answer.status, answer.content_type, content)
                 text = content[:500].decode(errors="replace").strip()
                 problem = f"{method} {url} answers {answer.status} {text}"

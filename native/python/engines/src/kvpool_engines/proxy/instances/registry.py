@@ -31,15 +31,19 @@ class Registry:
         key = (description.role, description.url)
         instance = self._instances.get(key)
         if instance is None:
-            if len(self._instances) >= INSTANCES_MAX:
-                raise WrongInstances(
-                    f"there are {INSTANCES_MAX} instances already: remove some, or start another proxy"
-                )
+            self._expect_room(1)
             instance = self._instances[key] = Instance(description)
             self._added(instance)
         instance.description = description
         instance.sources.add(source)
         return instance
+
+    def add_all(self, source: str, descriptions: Iterable[Description]) -> None:
+        """Adds all of them, or none."""
+        listed = {(one.role, one.url): one for one in descriptions}
+        self._expect_room(len(listed.keys() - self._instances.keys()))
+        for description in listed.values():
+            self.add(source, description)
 
     def remove(self, source: str, instance: Instance) -> None:
         """This source lists it no more. Without any source it gets no further request."""
@@ -47,13 +51,22 @@ class Registry:
         self.forget_drained()
 
     def replace(self, source: str, descriptions: Iterable[Description]) -> None:
-        """What a source lists now, in the place of what it listed before."""
+        """What a source lists now, in the place of what it listed before, wholly or not at all."""
         listed = {(one.role, one.url): one for one in descriptions}
-        for key, instance in list(self._instances.items()):
-            if key not in listed:
-                self.remove(source, instance)
+        others = [instance for key, instance in self._instances.items() if key not in listed]
+        gone = sum(instance.sources == {source} and instance.running == 0 for instance in others)
+        self._expect_room(len(listed.keys() - self._instances.keys()) - gone)
+        for instance in others:
+            self.remove(source, instance)
         for description in listed.values():
             self.add(source, description)
+
+    def _expect_room(self, more: int) -> None:
+        if more > 0 and len(self._instances) + more > INSTANCES_MAX:
+            raise WrongInstances(
+                f"there are {len(self._instances)} instances already, and may be {INSTANCES_MAX}:"
+                " remove some, or start another proxy"
+            )
 
     def claim(self, role: Role, tokens: int, avoid: Collection[Instance]) -> Claim:
         """The instance with the least to do, of those to avoid only when there is no other."""

@@ -67,8 +67,7 @@ class Administration:
 
     async def add(self, request: web.Request) -> web.Response:
         """Adds instances; those that are there already stay as they are."""
-        for description in read_descriptions(await request.read()):
-            self._registry.add(SOURCE, description)
+        self._registry.add_all(SOURCE, read_descriptions(await request.read()))
         return await self.instances(request)
 
     async def remove(self, request: web.Request) -> web.Response:
@@ -78,12 +77,12 @@ class Administration:
         found = [instance for instance in self._registry if instance.url == url]
         if not found:
             raise Refusal(404, f"there is no instance {url}: GET /instances shows all")
+        elsewhere = sorted({source for instance in found for source in instance.sources} - {SOURCE})
+        if elsewhere:
+            raise Refusal(
+                409, f"{url} is listed by {' and '.join(elsewhere)}: remove it there, or it would be added again"
+            )
         for instance in found:
-            elsewhere = sorted(instance.sources - {SOURCE})
-            if elsewhere:
-                raise Refusal(
-                    409, f"{url} is listed by {' and '.join(elsewhere)}: remove it there, or it would be added again"
-                )
             self._registry.remove(SOURCE, instance)
         return await self.instances(request)
 

@@ -59,15 +59,22 @@ class Completions:
 
     async def models(self, request: web.Request) -> web.Response:
         """The models of any decode instance."""
-        claim = self._registry.claim(Role.DECODE, 0, ())
-        try:
-            url = f"{claim.instance.url}/v1/models"
-            return web.json_response(await self._upstream.fetch(claim.instance, url, _credentials(request)))
-        except EngineFailed as problem:
-            raise Refusal(502, str(problem)) from None
-        finally:
-            claim.given_up()
-            self._registry.forget_drained()
+        failures: list[EngineFailed] = []
+        for _ in range(1 + self._limits.retries):
+            claim = self._registry.claim(Role.DECODE, 0, [failed.instance for failed in failures])
+            try:
+                credentials = _credentials(request)
+                return web.json_response(
+                    await self._upstream.fetch(claim.instance, "/v1/models", credentials, for_client=True)
+                )
+            except EngineRefused as refused:
+                return _as_it_is(refused)
+            except EngineFailed as failed:
+                failures.append(failed)
+            finally:
+                claim.given_up()
+                self._registry.forget_drained()
+        raise Refusal(502, _all(failures))
 
     async def complete(self, request: web.Request) -> web.StreamResponse:
         if self._metrics.running >= self._limits.requests:
@@ -119,7 +126,7 @@ class Completions:
             except EngineRefused as refused:
                 if client.is_streaming:
                     return await self._cut(client, str(refused))
-                return web.Response(status=refused.status, body=refused.content, content_type=refused.content_type)
+                return _as_it_is(refused)
             avoid = {reply.instance}
 
     async def _round(self, client: _Client, answer: Answer, avoid: set[Instance], started: float) -> Reply:
@@ -211,6 +218,10 @@ class _Client:
 
     async def end(self) -> None:
         await self.response.write_eof()
+
+
+def _as_it_is(refused: EngineRefused) -> web.Response:
+    return web.Response(status=refused.status, body=refused.content, content_type=refused.content_type)
 
 
 def _all(problems: Sequence[Exception]) -> str:
