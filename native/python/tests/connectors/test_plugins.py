@@ -55,7 +55,7 @@ def lmcache(start_engine: Callable[..., Engine], masters: str, **settings: objec
     return engine
 
 
-# Of each interface of tiers that vLLM has had, the first release with it.
+# A release of each minor version of vLLM that has tiers.
 OLDER = {name: functools.partial(vllm, release=name) for name in ENGINES if re.fullmatch(r"vllm-(least|0\.\d+)", name)}
 vllm_least = OLDER["vllm-least"]
 CURRENT = {"lmcache": lmcache, "sglang": sglang, "vllm": vllm}
