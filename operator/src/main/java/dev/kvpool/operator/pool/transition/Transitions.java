@@ -9,6 +9,7 @@ import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.operator.pool.member.Cordon;
 import dev.kvpool.operator.pool.member.Member;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -68,7 +69,7 @@ public final class Transitions {
         Needs.of(view, steps, judged.waiting(), behind).forEach(this::begin);
         behind.ifPresent(those -> waiting.addAll(waits.of(those)));
         List<StepStatus> next = new ArrayList<>(steps.all());
-        listed.stream().limit(Math.max(0, StepStatus.STEPS_MAX - next.size())).forEach(next::add);
+        next.addAll(listed(StepStatus.STEPS_MAX - next.size()));
         Set<String> released = released(next);
         StepWords words = new StepWords(view, steps.all(), waiting);
         return new TransitionPlan(
@@ -84,6 +85,19 @@ public final class Transitions {
                         words.removing(),
                         words.upgrade(),
                         words.draining(next)));
+    }
+
+    /**
+     * Those of the waiting that have room in the status, in their order. What waits on cordoned Kubernetes nodes is not left out for what others
+     * wait for, nor for what has waited for less time: its own counts from when it is listed.
+     */
+    private List<StepStatus> listed(int room) {
+        Set<StepStatus> first = listed.stream()
+                .sorted(Comparator.comparing((StepStatus step) -> step.because() != StepCause.CORDON)
+                        .thenComparing(StepStatus::since))
+                .limit(Math.max(0, room))
+                .collect(Collectors.toSet());
+        return listed.stream().filter(first::contains).toList();
     }
 
     private void begin(Transition need) {

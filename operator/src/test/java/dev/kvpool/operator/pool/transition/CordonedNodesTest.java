@@ -3,6 +3,7 @@ package dev.kvpool.operator.pool.transition;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.api.v1alpha1.status.StepStatus;
 import dev.kvpool.api.v1alpha1.storage.DrainSpec;
 import dev.kvpool.api.v1alpha1.storage.LeftoverPolicy;
 import dev.kvpool.operator.status.Reason;
@@ -143,6 +144,28 @@ class CordonedNodesTest {
         assertThat(pool.phases()).containsExactly("s-0 DROPPED");
         pool.round();
         assertThat(pool.evicted).containsExactly("s-0 with everything");
+    }
+
+    /** Those that came later, and are before them by name, took their place in the status, and with it the time that they had waited. */
+    @Test
+    void theTimeOfOnesThatWaitGoesOnWhereMoreWaitThanTheStatusLists() {
+        int nodes = StepStatus.STEPS_MAX + 20;
+        String[] all = IntStream.range(0, nodes).mapToObj(i -> "k-" + i).toArray(String[]::new);
+        String[] last =
+                IntStream.range(nodes - 10, nodes).mapToObj(i -> "k-" + i).toArray(String[]::new);
+        DrainPool pool = new DrainPool(nodes).options(FIVE_MINUTES).led(false).cordoned(last);
+        pool.rounds(2)
+                .later(Duration.ofMinutes(3))
+                .cordoned(all)
+                .rounds(2)
+                .later(Duration.ofMinutes(2))
+                .rounds(2);
+
+        assertThat(pool.plan().steps()).hasSizeLessThanOrEqualTo(StepStatus.STEPS_MAX);
+        assertThat(pool.plan().evictable())
+                .containsExactlyInAnyOrder(IntStream.range(nodes - 10, nodes)
+                        .mapToObj(i -> "s-" + i)
+                        .toArray(String[]::new));
     }
 
     @Test
