@@ -144,11 +144,12 @@ final class PoolDocument {
                 .put("notAfter", trust.own().notAfter().toString());
         ArrayNode members = object.putArray("members");
         for (TrustInEffect.Member member : trust.members()) {
-            members.addObject()
+            ObjectNode said = members.addObject()
                     .put("name", member.name())
                     .put("roots", member.roots())
                     .put("authority", member.authority())
                     .put("ageMs", member.ageMs());
+            member.notAfter().ifPresent(end -> said.put("notAfter", end.toString()));
         }
     }
 

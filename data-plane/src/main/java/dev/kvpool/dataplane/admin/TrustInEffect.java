@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.admin;
 
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What the certificates of a pool hang on, as a master sees it.
@@ -27,7 +28,8 @@ public record TrustInEffect(String roots, String authority, Instant notAfter, Ow
      * @param name role and name, as in its certificate
      * @param roots digest of what it trusts
      * @param authority fingerprint of what has signed its certificate
+     * @param notAfter end of its certificate; empty where it does not say
      * @param ageMs how long ago it said so
      */
-    public record Member(String name, String roots, String authority, long ageMs) {}
+    public record Member(String name, String roots, String authority, Optional<Instant> notAfter, long ageMs) {}
 }

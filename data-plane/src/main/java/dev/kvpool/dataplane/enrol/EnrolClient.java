@@ -216,7 +216,7 @@ final class EnrolClient {
     }
 
     /**
-     * Tells all masters which roots the directory has, and what has signed its certificate. Those that do not listen hear it the next time.
+     * Tells all masters which roots the directory has, what has signed its certificate, and until when that is valid. Those that do not listen hear it the next time.
      *
      * @return how many roots there are
      */
@@ -229,7 +229,8 @@ final class EnrolClient {
                     .orElse(NONE);
             String shown = token();
             AdminCaller caller = AdminCaller.trusting(trusted(file()), pools(shown));
-            String path = TrustRoute.PATH + "?roots=" + held.roots().digest() + "&authority=" + authority;
+            String path = TrustRoute.PATH + "?roots=" + held.roots().digest() + "&authority=" + authority + "&notAfter="
+                    + held.leaf().getNotAfter().toInstant().getEpochSecond();
             for (HostPort master : masters) {
                 tell(caller, master, path, shown);
             }

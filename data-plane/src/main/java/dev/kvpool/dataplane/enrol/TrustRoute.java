@@ -8,14 +8,17 @@ import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
 import dev.kvpool.dataplane.secure.MemberReports;
 import dev.kvpool.identity.name.PeerName;
+import java.time.Instant;
+import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** {@value #PATH}: a storage node or an agent says which roots it trusts, and of which authority its certificate is. */
+/** {@value #PATH}: a storage node or an agent says which roots it trusts, of which authority its certificate is, and until when that is valid. */
 public final class TrustRoute {
     public static final String PATH = "/api/v1/trust";
 
     private static final String VERB = "POST " + PATH;
     private static final Pattern DIGEST = Pattern.compile("[0-9a-f]{16}");
+    private static final Pattern SECONDS = Pattern.compile("[0-9]{1,12}");
 
     private final EnrolledNames names;
     private final MemberReports reports;
@@ -48,13 +51,20 @@ public final class TrustRoute {
             if (!MemberReports.matters(name.role())) {
                 return Response.text(403, "only storage nodes and agents are asked, and this is " + name.path() + "\n");
             }
-            return reports.add(name, roots, authority)
+            return reports.add(name, roots, authority, notAfter(request))
                     ? Response.text(200, "noted\n")
                     : Response.text(503, MemberReports.COUNT_MAX + " others have told the same; try again later\n");
         } catch (RefusedTokenException e) {
             audit.refusedToEnrol(Caller.unknown(request.from()), VERB, e.httpStatus(), e.getMessage());
             return Response.text(e.httpStatus(), e.getMessage() + "\n");
         }
+    }
+
+    /** Earlier versions do not say. */
+    private static Optional<Instant> notAfter(Request request) {
+        return request.parameter("notAfter")
+                .filter(value -> SECONDS.matcher(value).matches())
+                .map(value -> Instant.ofEpochSecond(Long.parseLong(value)));
     }
 
     private static String parameter(Request request, String name) {

@@ -442,7 +442,7 @@ public final class MasterProcess implements AutoCloseable {
                     new TrustInEffect.Own(own.chain().getFirst().getNotBefore().toInstant(), own.notAfter()),
                     memberReports.all().stream()
                             .map(said -> new TrustInEffect.Member(
-                                    said.name(), said.roots(), said.authority(), now - said.atMs()))
+                                    said.name(), said.roots(), said.authority(), said.notAfter(), now - said.atMs()))
                             .toList());
         }));
     }

@@ -4,8 +4,10 @@ package dev.kvpool.dataplane.secure;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.identity.name.PeerRole;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
@@ -28,9 +30,10 @@ public final class MemberReports {
      * @param name role and name, as in its certificate
      * @param roots digest of what it trusts
      * @param authority fingerprint of what has signed its certificate
+     * @param notAfter end of its certificate; empty where it does not say
      * @param atMs when, by the clock of this process that is never set
      */
-    public record Said(String name, String roots, String authority, long atMs) {}
+    public record Said(String name, String roots, String authority, Optional<Instant> notAfter, long atMs) {}
 
     public MemberReports(LongSupplier uptimeMs) {
         this.uptimeMs = uptimeMs;
@@ -46,14 +49,14 @@ public final class MemberReports {
      *
      * @return false when there is no room for one more
      */
-    public boolean add(PeerName name, String roots, String authority) {
+    public boolean add(PeerName name, String roots, String authority, Optional<Instant> notAfter) {
         if (byName.size() >= COUNT_MAX) {
             forgetOld();
             if (byName.size() >= COUNT_MAX && !byName.containsKey(name.path())) {
                 return false;
             }
         }
-        byName.put(name.path(), new Said(name.path(), roots, authority, uptimeMs.getAsLong()));
+        byName.put(name.path(), new Said(name.path(), roots, authority, notAfter, uptimeMs.getAsLong()));
         return true;
     }
 

@@ -214,6 +214,7 @@ class MembersEnrolTest {
                 assertThat(member.name()).isEqualTo("node/" + NODE);
                 assertThat(member.roots()).isEqualTo(digest);
                 assertThat(member.authority()).isEqualTo(CertificateAuthority.fingerprint(signer));
+                assertThat(member.notAfter()).contains(leaf().getNotAfter().toInstant());
             });
         });
     }

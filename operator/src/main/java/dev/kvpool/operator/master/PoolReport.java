@@ -169,14 +169,16 @@ public record PoolReport(
      * @param name role and name, as in its certificate
      * @param roots digest of what it trusts
      * @param authority fingerprint of what has signed its certificate
+     * @param notAfter end of that certificate as ISO 8601; empty where it does not say
      * @param ageMs how long ago it said so
      */
     @JsonIgnoreProperties(ignoreUnknown = true)
-    public record TrustOfMember(String name, String roots, String authority, long ageMs) {
+    public record TrustOfMember(String name, String roots, String authority, String notAfter, long ageMs) {
         public TrustOfMember {
             name = name == null ? "" : name;
             roots = roots == null ? "" : roots;
             authority = authority == null ? "" : authority;
+            notAfter = notAfter == null ? "" : notAfter;
         }
     }
 

@@ -478,6 +478,12 @@ public enum Reason {
             "AuthorityRotates",
             "The pool changes to its next certificate authority while it serves: 30 days before the end of the one before (the chart's authorities.renewBefore), or since"
                     + " annotation kvpool.dev/rotate-ca asks for it. The message says how far it is and what it waits for."),
+    CERTIFICATES_ENDED(
+            CERTIFICATES_VALID,
+            FALSE,
+            "CertificatesEnded",
+            "The certificate of a master, storage node or agent has ended, and it has got no other one. No process of the pool speaks with it. The"
+                    + " message names the processes; their logs say why (no certificate from a master)."),
     TRUST_CHANGED(
             CERTIFICATES_VALID,
             FALSE,

@@ -625,7 +625,7 @@ public final class PoolUnderTest {
                 null,
                 labelled(Pod.class, PoolLabels.ROLE_STORAGE).stream()
                         .map(pod -> new PoolReport.TrustOfMember(
-                                "node/" + ObservedPod.of(pod).nodeId(), digest, trust.fingerprint(), 0))
+                                "node/" + ObservedPod.of(pod).nodeId(), digest, trust.fingerprint(), null, 0))
                         .toList());
     }
 

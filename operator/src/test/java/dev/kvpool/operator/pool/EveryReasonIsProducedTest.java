@@ -143,6 +143,7 @@ class EveryReasonIsProducedTest {
                 of(new PoolSketch(secure("Required"))
                         .child(ActiveTrust.with(Map.of("kvpool.dev/ca-not-after", "2026-01-08T00:00:00Z"))));
             case AUTHORITY_ROTATES -> of(rotating());
+            case CERTIFICATES_ENDED -> of(enrolled("2026-01-01T11:59:59Z"));
             case TRUST_CHANGED ->
                 of(new PoolSketch(secure("Required"))
                         .child(ActiveTrust.with(Map.of("kvpool.dev/ca", "0123456789abcdef"))));
@@ -280,6 +281,20 @@ class EveryReasonIsProducedTest {
             case AGENTS_MISSING -> of(EngineSketch.statusOf("{agents: {}}", EngineSketch.poolWithAgents(0, 1)));
             case PROTOCOLS_MISSING -> of(EngineSketch.status(EngineSketch.pool(1, 1, "tcp")));
         };
+    }
+
+    /** A storage node has a certificate until then. */
+    private static PoolSketch enrolled(String until) {
+        return new PoolSketch(secure("Required"))
+                .masters(
+                        2,
+                        1,
+                        Reports.trusting(
+                                new PoolReport.Trust(
+                                        "",
+                                        null,
+                                        List.of(new PoolReport.TrustOfMember("node/demo-a-0", "", "", until, 0))),
+                                ALL_READY));
     }
 
     private static PoolSketch rotating() {

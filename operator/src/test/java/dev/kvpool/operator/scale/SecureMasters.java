@@ -72,7 +72,7 @@ final class SecureMasters implements SimulatedCluster.Voice, AutoCloseable {
         String digest = signer.trust().bundle().digest();
         List<PoolReport.TrustOfMember> members = report.nodes().stream()
                 .map(node -> new PoolReport.TrustOfMember(
-                        "node/" + node.id(), digest, signer.trust().fingerprint(), 0))
+                        "node/" + node.id(), digest, signer.trust().fingerprint(), null, 0))
                 .toList();
         words.say(master, Reports.trusting(new PoolReport.Trust(digest, null, members), report));
     }

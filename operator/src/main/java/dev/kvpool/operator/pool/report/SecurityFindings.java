@@ -130,6 +130,10 @@ final class SecurityFindings {
                                     seen.spec().paused() ? " The pool is paused, which holds that back too." : "",
                                     waits));
         }
+        Optional<Finding> ended = EndedCertificates.finding(seen);
+        if (ended.isPresent()) {
+            return ended.get();
+        }
         if (trust.rotates()) {
             return new Finding(Reason.AUTHORITY_ROTATES, state(trust).formatted(end, waits, copies()));
         }
