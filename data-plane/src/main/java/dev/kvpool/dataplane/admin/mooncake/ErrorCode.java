@@ -16,7 +16,8 @@ enum ErrorCode {
     /** Of a master that does not serve; Mooncake answers 503 there, and 409 with the same number where a feature is off. */
     SERVICE_NOT_ACTIVE(-1011, 503),
     UNAVAILABLE_IN_CURRENT_MODE(-1011, 409),
-    JOB_NOT_FOUND(-1402, 404);
+    JOB_NOT_FOUND(-1402, 404),
+    TENANT_NOT_REGISTERED(-1701, 404);
 
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -54,7 +54,7 @@ final class TenantQuotaRoutes {
                 ? OptionalLong.of(QuotaRequest.parse(request.body().read(QuotaRequest.BODY_BYTES_MAX)))
                 : OptionalLong.empty();
         if (!gives && !master.rules().rules().quotas().byTenant().containsKey(tenant.name())) {
-            return Response.text(404, "tenant " + tenant.name() + " has no quota\n");
+            return noQuota(tenant.name());
         }
         try {
             Answers.await(master.changeQuota(tenant, ceiling));
@@ -93,7 +93,7 @@ final class TenantQuotaRoutes {
             return Response.json(200, root.toString());
         }
         if (shown.isEmpty()) {
-            return Response.text(404, "tenant " + one.orElseThrow() + " has no quota\n");
+            return noQuota(one.orElseThrow());
         }
         put(root.putObject("data"), shown.getFirst());
         return Response.json(200, root.toString());
@@ -117,6 +117,11 @@ final class TenantQuotaRoutes {
         if (quota.ceilingObjects() != Quota.UNLIMITED) {
             object.put("ceiling_objects", quota.ceilingObjects());
         }
+    }
+
+    private static Response noQuota(String tenant) {
+        return ErrorCode.TENANT_NOT_REGISTERED.answer(
+                "tenant " + tenant + " has no quota: GET " + PATH + " lists all that have one");
     }
 
     private Response refuse() {
