@@ -338,6 +338,10 @@ public final class MasterCore {
             }
         } catch (ProtocolViolation e) {
             counters.add(Count.STREAM_VIOLATIONS);
+            if (node != null && !node.isTransient() && leadership.leads()) {
+                // It may well obey another leader, where somebody has deleted the Lease of this one.
+                looks.ask(nowMs);
+            }
             end(session, node == null ? e.getMessage() : setApart(node, Cause.VIOLATION, e.getMessage()));
         } catch (IndexFullException e) {
             end(session, setApart(node, Cause.INDEX_FULL, e.getMessage()));

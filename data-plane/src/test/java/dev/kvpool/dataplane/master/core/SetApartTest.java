@@ -3,6 +3,7 @@ package dev.kvpool.dataplane.master.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.kvpool.dataplane.master.core.base.Action;
 import dev.kvpool.dataplane.master.core.base.CacheRules;
 import dev.kvpool.dataplane.master.core.base.Counters.Count;
 import dev.kvpool.dataplane.master.core.base.EvictionRules;
@@ -66,6 +67,19 @@ class SetApartTest {
             assertThat(node(pool, "b").reason()).contains("object " + none + ", which no leader grants");
             assertThat(pool.put("k", 100)).isEqualTo(Status.OK);
         }
+    }
+
+    /** The Lease was deleted and another leads: what only this one still has in view must not be read for long. */
+    @Test
+    void aLeaderThatIsShownObjectsOfALaterOneLooksAtTheLease() {
+        Scenario pool = new Scenario().withNodes(MIB, "a", "b").leading(7);
+        assertThat(pool.talkedTo().departures()).isEmpty();
+
+        pool.node("b").keep(new ObjectId(8, 1), Key.of("k"), 100, Retention.NONE);
+        pool.world.run(0);
+
+        assertThat(node(pool, "b").reason()).contains("object 8.1");
+        assertThat(pool.talkedTo().departures()).containsExactly(new Action.LookAtLease());
     }
 
     @Test
