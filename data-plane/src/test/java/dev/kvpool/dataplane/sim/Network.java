@@ -2,7 +2,6 @@
 package dev.kvpool.dataplane.sim;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -156,8 +155,13 @@ final class Network {
     }
 
     void healAll() {
-        for (boolean[] row : blocked) {
-            Arrays.fill(row, false);
+        for (SimProcess from : processes) {
+            for (SimProcess to : processes) {
+                if (isBlocked(from, to)) {
+                    blocked[from.place][to.place] = false;
+                    partitioned(from, to);
+                }
+            }
         }
         processes.forEach(process -> process.ends().forEach(End::pump));
     }
