@@ -84,15 +84,15 @@ void Streams::endStalled(int64_t now, int64_t ms) {
 }
 
 /// Whose connections are judged together: a tenant with many small ones must not cost others their busy one.
-static std::string_view partyOf(const Stream& stream) {
+static std::string partyOf(const Stream& stream) {
   const Principal* const peer = stream.principal();
-  if (peer == nullptr) return "default";
-  return peer->role == Principal::Role::Node ? peer->name : peer->tenant;
+  if (peer == nullptr) return "default";  // as who has no certificate is
+  return peer->role == Principal::Role::Node ? "node/" + peer->name : peer->tenant;
 }
 
 void Streams::keepTo(const Stream::UnsentMemory& unsent) {
   while (unsent.bytes > unsent.bytesMax) {
-    std::unordered_map<std::string_view, uint64_t> ofParties;
+    std::unordered_map<std::string, uint64_t> ofParties;
     for (const auto& [id, stream] : streams_)
       ofParties[partyOf(*stream)] += stream->unsentMemory();
     std::shared_ptr<Stream> most;

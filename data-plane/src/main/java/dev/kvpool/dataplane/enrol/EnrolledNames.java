@@ -49,6 +49,9 @@ public final class EnrolledNames implements TokenNames {
         ServiceAccountToken verified = tokens.check(token, from);
         PeerName name = name(verified);
         tokens.remember(token, verified);
+        if (Enrolment.MEMBERS.contains(name.role())) {
+            tokens.rememberMember(from);
+        }
         return new Named(name, verified.expires());
     }
 

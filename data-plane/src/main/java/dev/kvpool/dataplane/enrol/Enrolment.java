@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Base64;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -37,13 +38,16 @@ public final class Enrolment {
 
     static final int OF_ALL_MAX = 400;
 
-    /** Of these, for tenants together; the rest is for members of the pool, which tenants cannot keep out. */
+    /** Of these, for all but members of the pool together: the rest is for members, which others cannot keep out. */
     static final int OF_TENANTS_MAX = 300;
 
-    /** How much more than it leaves free a tenant may have, as of all that tenants share. */
+    /** A tenant may have so many times what it leaves free for others, as with all that tenants share. */
     private static final int PARTS_OF_TENANT = 3;
 
     private static final int EC_BITS = 256;
+
+    /** What a pool consists of. */
+    static final Set<PeerRole> MEMBERS = EnumSet.of(PeerRole.MASTER, PeerRole.NODE, PeerRole.AGENT);
 
     private final Supplier<CertificateAuthority> authority;
     private final EnrolledNames names;
@@ -124,9 +128,10 @@ public final class Enrolment {
 
     private void requireBudget(String token, PeerName name) throws RefusedTokenException {
         String one = TokenChecks.digest(token);
-        Optional<String> problem = name.role() == PeerRole.TENANT
-                ? signaturesOfTenants.problem(one, Optional.of(name.tenant()))
-                : signaturesOfMembers.problem(one);
+        Optional<String> problem = MEMBERS.contains(name.role())
+                ? signaturesOfMembers.problem(one)
+                : signaturesOfTenants.problem(
+                        one, Optional.of(name.role() == PeerRole.TENANT ? name.tenant() : name.path()));
         if (problem.isPresent()) {
             throw new RefusedTokenException(
                     Reason.BUDGET,

@@ -76,7 +76,7 @@ final class RequestBudget<K> {
         }
         int had = shared.map(all -> ofEach.getOrDefault(all, 0)).orElse(0);
         if (shared.isPresent() && had >= ofAroundMax.applyAsInt(ofAllMax - ofAll - 1)) {
-            return Optional.of("more than " + had + " a second from one " + around);
+            return Optional.of("more than its share a second from one " + around);
         }
         ofEach.merge(from, 1, Integer::sum);
         shared.ifPresent(all -> ofEach.merge(all, 1, Integer::sum));

@@ -16,19 +16,32 @@ import java.util.function.LongSupplier;
 
 /**
  * Verifies tokens as requests bring them. One that was verified before, and had a part in the pool, costs nothing and so has no bound until it ends;
- * of others each address may bring so many a second. Safe from any thread.
+ * of others each address may bring so many a second. Addresses of the pool's members have a part of their own, which others cannot use up, so that
+ * members renew their certificates whatever tokens come from elsewhere. Safe from any thread.
  */
 public final class TokenChecks {
     static final int OF_ADDRESS_MAX = 20;
     static final int OF_NETWORK_MAX = 5 * OF_ADDRESS_MAX;
     static final int OF_ALL_MAX = 200;
 
+    /** Of these, from addresses that no member of the pool has shown a token from. */
+    static final int OF_OTHERS_MAX = 150;
+
     /** Each is about 500 bytes. Those that were not shown for the longest time are verified again. */
     static final int KNOWN_MAX = 4096;
 
     private final TokenVerifier verifier;
     private final InstantSource clock;
-    private final RequestBudget<RemoteNetwork> budget;
+    private final RequestBudget<RemoteNetwork> ofOthers;
+    private final RequestBudget<RemoteNetwork> ofMembers;
+
+    /** Where members of the pool have shown their tokens from lately. */
+    private final Map<RemoteNetwork, Boolean> members = new LinkedHashMap<>(16, 0.75f, true) {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<RemoteNetwork, Boolean> eldest) {
+            return size() > KNOWN_MAX;
+        }
+    };
 
     /** By their SHA-256: tokens themselves are not kept. */
     private final Map<String, ServiceAccountToken> known = new LinkedHashMap<>(16, 0.75f, true) {
@@ -46,8 +59,12 @@ public final class TokenChecks {
     public TokenChecks(TokenVerifier verifier, InstantSource clock, LongSupplier uptimeMs) {
         this.verifier = verifier;
         this.clock = clock;
-        this.budget =
-                new RequestBudget<>("address", "network", OF_ADDRESS_MAX, free -> OF_NETWORK_MAX, OF_ALL_MAX, uptimeMs);
+        this.ofOthers = budget(OF_OTHERS_MAX, uptimeMs);
+        this.ofMembers = budget(OF_ALL_MAX - OF_OTHERS_MAX, uptimeMs);
+    }
+
+    private static RequestBudget<RemoteNetwork> budget(int ofAllMax, LongSupplier uptimeMs) {
+        return new RequestBudget<>("address", "network", OF_ADDRESS_MAX, free -> OF_NETWORK_MAX, ofAllMax, uptimeMs);
     }
 
     /**
@@ -62,7 +79,7 @@ public final class TokenChecks {
             return before.get();
         }
         RemoteNetwork address = RemoteNetwork.of(from);
-        Optional<String> problem = budget.problem(address, address.around());
+        Optional<String> problem = (isOfMember(address) ? ofMembers : ofOthers).problem(address, address.around());
         if (problem.isPresent()) {
             throw new RefusedTokenException(
                     Reason.BUDGET,
@@ -83,6 +100,15 @@ public final class TokenChecks {
     /** Only of tokens that have a part in the pool, of which each pod has one: strangers cannot push them out. */
     synchronized void remember(String token, ServiceAccountToken verified) {
         known.put(digest(token), verified);
+    }
+
+    /** A member of the pool has shown a good token from there. */
+    synchronized void rememberMember(InetAddress from) {
+        members.put(RemoteNetwork.of(from), true);
+    }
+
+    private synchronized boolean isOfMember(RemoteNetwork address) {
+        return members.get(address) != null;
     }
 
     synchronized int known() {

@@ -60,7 +60,7 @@ public final class TrustRoute {
         }
     }
 
-    /** Earlier versions do not say. */
+    /** Empty when it is not told, as by a process whose certificate has no end that it knows. */
     private static Optional<Instant> notAfter(Request request) {
         return request.parameter("notAfter")
                 .filter(value -> SECONDS.matcher(value).matches())

@@ -13,13 +13,14 @@ public final class DrainTurns {
 
     /**
      * Begins to empty a node. One that is being emptied, or was together with others, keeps the time of its begin: it is what they are
-     * known by, and they are not over before this one is.
+     * known by, and they are not over before this one is. One of which nothing is to be left has a time of its own: it is to leave, and
+     * who takes the others back does not mean it.
      */
     public static Optional<String> begin(
             MasterCore core, String node, boolean clears, long timeoutMs, long startedAtMs, long nowMs) {
         List<DrainStatus> drains = core.drains();
         long began = drains.stream()
-                .filter(drain -> drain.node().equals(node))
+                .filter(drain -> !clears && drain.node().equals(node))
                 .filter(drain -> drain.state() == DrainStatus.State.DRAINING || isOneOfSeveral(drain, drains))
                 .mapToLong(DrainStatus::startedAtMs)
                 .findFirst()

@@ -287,6 +287,22 @@ class EnrolmentTest {
         assertThat(reason("x.y.z", "2001:db8:0:1::1")).isEqualTo(Reason.MALFORMED);
     }
 
+    /** Each brings no more than one address may. */
+    @Test
+    void whoFloodsFromManyAddressesKeepsNoMemberOut() throws Exception {
+        assertThat(reason(ISSUER.token(claims("pools", "demo-storage")), "192.0.2.1"))
+                .isNull();
+        uptimeMs += 1000;
+        for (int i = 0; i < TokenChecks.OF_ALL_MAX; i++) {
+            assertThat(reason("x.y." + i, "198.51.100." + i / TokenChecks.OF_ADDRESS_MAX))
+                    .isEqualTo(i < TokenChecks.OF_OTHERS_MAX ? Reason.MALFORMED : Reason.BUDGET);
+        }
+        assertThat(reason(ISSUER.token(claims("pools", "demo-storage").put("jti", "renewed")), "192.0.2.1"))
+                .isNull();
+        assertThat(reason(ISSUER.token(claims("mon", "prometheus")), "192.0.2.2"))
+                .isEqualTo(Reason.BUDGET);
+    }
+
     @Test
     void aTokenThatIsKnownLosesItsPartWithTheRulesAndEndsInTime() throws Exception {
         String token = ISSUER.token(claims("mon", "prometheus"));
@@ -331,10 +347,12 @@ class EnrolmentTest {
     void aTenantWithManyTokensKeepsNoOtherOut() throws Exception {
         List<String> many = tokens("team-a", "engine");
         List<String> others = tokens("team-b", "default");
-        String member = tokens("mon", "prometheus").getFirst();
+        List<String> monitors = tokens("mon", "prometheus");
+        String member = tokens("pools", "demo-storage").getFirst();
 
         assertThat(flood(many)).as("three times what it leaves free").isEqualTo(225);
         assertThat(flood(others)).as("the same of the rest").isEqualTo(56);
+        assertThat(flood(monitors)).as("and of what that leaves").isLessThan(19);
         enrol(member);
     }
 

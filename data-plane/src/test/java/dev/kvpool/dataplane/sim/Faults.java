@@ -379,6 +379,9 @@ final class Faults {
         node.swapMemory();
         startIn(world.between(10, 500), node);
         world.in(world.between(1_000, 6_000), () -> {
+            if (over) {
+                return; // it stays with that memory
+            }
             node.crash();
             node.swapMemory();
             startIn(world.between(10, 2_000), node);

@@ -81,6 +81,9 @@ final class LeaderChecks implements MasterWatch {
 
     private long storedMs;
 
+    /** When a leader has answered a request last. */
+    private long answeredMs;
+
     /** Since when it has the storage nodes that it has. */
     private long electedSinceMs;
 
@@ -199,8 +202,8 @@ final class LeaderChecks implements MasterWatch {
         }
         begunWithRegister = term.register().isLost() ? 0 : begunWithRegister + 1;
         witnessed(term.register());
-        // What a leader has decided about engines before it lost the Lease for a while is stored only now.
-        stored(term.register(), Math.min(storedMs, world.nowMs() - WELL_MS));
+        // What a leader has decided about engines when it last answered is stored only now.
+        stored(term.register(), answeredMs - WELL_MS);
     }
 
     @Override
@@ -243,6 +246,7 @@ final class LeaderChecks implements MasterWatch {
 
     /** Where masters may not expect the same nodes, a leader has only its Lease to be sure by. */
     private void electorateIsSure(SimMaster master) {
+        answeredMs = world.nowMs();
         long sinceMs = world.nowMs() - SURE_MS - driftMs;
         boolean sameNodes = engines || storageNodes(stored).equals(master.electorate());
         Violation.unless(

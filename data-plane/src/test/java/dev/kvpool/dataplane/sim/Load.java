@@ -22,6 +22,9 @@ final class Load {
     private static final int RUNNING_MAX = 3;
     private static final int SOFT_PIN_MS = 2_000;
 
+    /** No put takes longer. */
+    private static final long PUT_MS_MAX = 10_000;
+
     private final Plan plan;
     private final World world;
     private final SimClient client;
@@ -134,7 +137,10 @@ final class Load {
     /** Nowhere is so much pinned that nothing could give way, so a put has to wait for that as long as it may. */
     private void awaitsRoom(String key, int status, long deadlineMs) {
         Violation.unless(
-                plan.filling() || status != Status.NO_SPACE.code() || world.nowMs() >= deadlineMs,
+                status != Status.NO_SPACE.code()
+                        || world.nowMs() >= deadlineMs
+                        || truth.nodes().stream()
+                                .anyMatch(node -> node.wasFullOfTombstonesSince(world.nowMs() - PUT_MS_MAX)),
                 "a put waits for room",
                 "a put of %s ends with %s, %d ms before its deadline: %s",
                 key,

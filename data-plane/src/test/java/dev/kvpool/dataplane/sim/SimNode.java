@@ -80,6 +80,10 @@ final class SimNode extends SimProcess {
     private boolean ssdFails;
     private boolean leaves;
     private boolean fullOfTombstones;
+
+    /** When it became, or was no more, full of tombstones. */
+    private long fullOfTombstonesMs = Long.MIN_VALUE;
+
     private boolean out;
 
     /** Objects of which its memory has other bytes than were put, and its SSD maybe as well. */
@@ -287,10 +291,15 @@ final class SimNode extends SimProcess {
     void fullOfTombstones(boolean now) {
         world.trace(() -> name + (now ? " has no room for tombstones" : " has room for tombstones again"));
         fullOfTombstones = now;
+        fullOfTombstonesMs = world.nowMs();
     }
 
     boolean isFullOfTombstones() {
         return fullOfTombstones;
+    }
+
+    boolean wasFullOfTombstonesSince(long ms) {
+        return fullOfTombstones || fullOfTombstonesMs >= ms;
     }
 
     /** The pool is to have this node no more, or again. */

@@ -57,7 +57,7 @@ final class Rollout {
         if (takes && turns.put(pool, now) == null) {
             told.accept(new Notice(
                     EventReason.ROLLOUT_TURN,
-                    "An earlier operator made pods of the pool, and the turn has come to it to get those that this one makes. Other pools may wait"
+                    "An earlier operator made pods of the pool: it is the turn of this pool to get new ones. Other pools may wait"
                             + " meanwhile."));
         }
         measure();

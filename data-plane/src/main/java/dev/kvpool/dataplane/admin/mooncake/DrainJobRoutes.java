@@ -85,7 +85,7 @@ final class DrainJobRoutes {
         return Optional.empty();
     }
 
-    /** A job neither begins it again nor takes it back: somebody waits for that drain, or has the empty node go. */
+    /** A job neither begins it again nor takes it back: who asked for that drain waits for it, or has the empty node go. */
     private Optional<String> objection(List<String> nodes, List<DrainStatus> drains) {
         for (DrainStatus drain : drains) {
             boolean isOver =

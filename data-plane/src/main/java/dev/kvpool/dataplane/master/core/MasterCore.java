@@ -339,7 +339,7 @@ public final class MasterCore {
         } catch (ProtocolViolation e) {
             counters.add(Count.STREAM_VIOLATIONS);
             if (node != null && !node.isTransient() && leadership.leads()) {
-                // It may well obey another leader, where somebody has deleted the Lease of this one.
+                // It may well obey another leader, where the Lease of this one was deleted.
                 looks.ask(nowMs);
             }
             end(session, node == null ? e.getMessage() : setApart(node, Cause.VIOLATION, e.getMessage()));

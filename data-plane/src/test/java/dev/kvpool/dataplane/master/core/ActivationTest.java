@@ -113,5 +113,8 @@ class ActivationTest {
         raise(pool);
 
         assertThat(pool.nodes.values()).extracting(ModelNode::active).containsOnly(new ActiveVersions(2, 1));
+        assertThat(pool.talkedTo().reports())
+                .filteredOn(line -> line.contains("cannot be raised to"))
+                .hasSameSizeAs(pool.nodes.values());
     }
 }

@@ -12,6 +12,7 @@ import dev.kvpool.dataplane.http.NotPermittedException;
 import dev.kvpool.dataplane.http.Request;
 import dev.kvpool.dataplane.http.Response;
 import dev.kvpool.dataplane.http.Route;
+import dev.kvpool.dataplane.master.core.base.DrainStatus;
 import dev.kvpool.dataplane.wire.message.Tenant;
 import dev.kvpool.identity.name.PeerName;
 import dev.kvpool.nativelib.Status;
@@ -409,7 +410,7 @@ class MooncakePathsTest {
             master.cancelDrain("a").join();
         }
 
-        assertThat(master.drain("a", true, Duration.ofHours(1), NOW.plusSeconds(60))
+        assertThat(master.drain("a", false, Duration.ofHours(1), NOW.plusSeconds(60))
                         .join())
                 .isEmpty();
 
@@ -417,6 +418,24 @@ class MooncakePathsTest {
         assertThat(job(id).path("status_name").asText()).isEqualTo("RUNNING");
         pool.world.run(4 * DRAIN_MS);
         assertThat(job(id).path("status_name").asText()).isEqualTo("SUCCEEDED");
+    }
+
+    /** As the operator has a node leave, in whatever job that is. */
+    @Test
+    void aNodeThatIsToLeaveIsNotTakenBackWithAJob() {
+        pool.fill("k", 30);
+        String id = drainJob("{\"segments\":[\"a\",\"b\"]}");
+        assertThat(master.drain("a", true, Duration.ofHours(1), NOW.plusSeconds(60))
+                        .join())
+                .isEmpty();
+
+        json(cancel(id), 200);
+
+        assertThat(master.drains().join())
+                .filteredOn(drain -> drain.node().equals("a"))
+                .extracting(DrainStatus::state)
+                .isNotEmpty()
+                .doesNotContain(DrainStatus.State.CANCELLED);
     }
 
     @ParameterizedTest

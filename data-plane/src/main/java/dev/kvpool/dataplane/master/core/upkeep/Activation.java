@@ -27,6 +27,8 @@ public final class Activation {
     /** What each node was told last on this connection and has not done. */
     private final Map<String, ActiveVersions> told = new TreeMap<>();
 
+    private long nowMs;
+
     Activation(RegisterKeeper register, Membership membership, Commands commands, Outbox outbox) {
         this.register = register;
         this.membership = membership;
@@ -47,53 +49,48 @@ public final class Activation {
         return known;
     }
 
-    /** From now on nodes are told to go over to these, one after another as they answer, as soon as the register has them. */
+    /** From now on nodes are told to raise theirs to these, one after another as they answer, as soon as the register has them. */
     public void raise(ActiveVersions versions) {
         register.change(it -> it.raised(ofPool().or(versions)));
     }
 
     /** Tells nodes in view that keep lower numbers. */
-    void tick(Authority authority, long nowMs) {
+    void tick(Authority authority, long now) {
+        nowMs = now;
         ActiveVersions goal = register.stored().active();
         for (NodeView node : membership.usable()) {
             if (goal.exceeds(node.active()) && !goal.equals(told.get(node.id))) {
                 told.put(node.id, goal);
-                tell(node, authority, goal, goal, nowMs);
+                tell(node, authority, goal, goal);
             }
         }
     }
 
-    private void tell(NodeView node, Authority authority, ActiveVersions goal, ActiveVersions versions, long nowMs) {
+    private void tell(NodeView node, Authority authority, ActiveVersions goal, ActiveVersions versions) {
         commands.send(
                 node,
                 requestId -> new Activate(requestId, authority, versions),
                 nowMs + Bounds.COMMAND_WAIT_MS,
-                status -> answered(node, authority, goal, versions, status, nowMs));
+                status -> answered(node, authority, goal, versions, status));
     }
 
     private void answered(
-            NodeView node,
-            Authority authority,
-            ActiveVersions goal,
-            ActiveVersions versions,
-            Status status,
-            long nowMs) {
+            NodeView node, Authority authority, ActiveVersions goal, ActiveVersions versions, Status status) {
         ActiveVersions wireAlone = new ActiveVersions(goal.wire(), node.active().layout());
         if (status == Status.OK) {
             node.raised(versions);
             if (versions.equals(goal)) {
                 told.remove(node.id, goal);
             }
-        } else if (status == Status.VERSION_MISMATCH
-                && versions.layout() > wireAlone.layout()
-                && wireAlone.exceeds(node.active())) {
-            // A layout that no build knows, as a node that lies may have said of a register that was set back, holds up
-            // no wire version.
-            tell(node, authority, goal, wireAlone, nowMs);
         } else if (status == Status.VERSION_MISMATCH) {
             // Its build does not know them, and will not learn: said once a connection, as it is not told again.
             outbox.report("node %s (kvpool %s) cannot be raised to %s: its build does not know it; upgrade it"
-                    .formatted(node.id, node.peer().product(), goal));
+                    .formatted(node.id, node.peer().product(), versions));
+            if (versions.layout() > wireAlone.layout() && wireAlone.exceeds(node.active())) {
+                // A layout that no build knows, as a node that lies may have said of a register that was set back,
+                // holds up no wire version.
+                tell(node, authority, goal, wireAlone);
+            }
         } else {
             told.remove(node.id, goal);
         }
