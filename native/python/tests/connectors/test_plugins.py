@@ -17,6 +17,7 @@ import kvpool
 from manifests import ROOT, SMALLEST
 
 BLOCKS = 12
+LOOKUPS = 10
 # Another process may have the processors for long; what takes longer than a limit is tested with a pool that stands still.
 PATIENT = {"start_timeout": "30s", "lookup_timeout": "10s"}
 
@@ -127,12 +128,14 @@ def test_a_pool_that_stands_still_is_a_miss_after_the_limit(
     engine = start_plugin(pool.masters, start_timeout="30s", lookup_timeout="100ms", store_timeout="100ms")
     blocks = {"prompt": prompt, "blocks": 2}
     still = {"pids": list(pool.pids.values())}
-    steps = [("freeze", still), *[("lookup", blocks)] * 5, ("save", blocks), ("thaw", still), ("counts", {})]
+    steps = [("freeze", still), *[("lookup", blocks)] * LOOKUPS, ("save", blocks), ("thaw", still), ("counts", {})]
 
     _, *found, saved, _, counts = engine.run(*steps)
 
-    assert (found, saved) == ([0] * 5, None)
-    assert counts["lookups_late"] == 3 and counts["lookups_skipped"] == 2, counts
+    assert (found, saved) == ([0] * LOOKUPS, None)
+    # Three that were made, and what waited behind these where lookups have a queue; then the pool is left alone.
+    assert 3 <= counts["lookups_late"] <= 7, counts
+    assert counts["lookups_late"] + counts["lookups_skipped"] == LOOKUPS, counts
     assert counts["keys_not_stored"] == 2
 
 
