@@ -229,6 +229,7 @@ final class SimNode extends SimProcess {
             disk.wipe();
         }
         setBack = false;
+        livedSinceEnd = false;
         NodeCore.format(identity(), memory);
         watch.changed(this);
     }
