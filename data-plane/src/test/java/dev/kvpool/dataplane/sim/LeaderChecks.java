@@ -600,7 +600,7 @@ final class LeaderChecks implements MasterWatch {
             Found found = reply.objects().get(i);
             Violation.unless(
                     found.status() != Status.UNAVAILABLE || !master.waitsForEnded(key),
-                    "nobody waits for a node that has ended",
+                    "a node that has ended is not waited for",
                     "%s answers UNAVAILABLE for %s, which only nodes had that told it that they end",
                     master,
                     key);

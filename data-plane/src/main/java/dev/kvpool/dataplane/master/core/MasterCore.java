@@ -337,12 +337,12 @@ public final class MasterCore {
                 fromClient(session, message);
             }
         } catch (ProtocolViolation e) {
-            counters.add(Count.STREAM_VIOLATIONS);
-            if (node != null && !node.isTransient() && leadership.leads()) {
-                // It may well obey another leader, where the Lease of this one was deleted.
-                looks.ask(nowMs);
+            if (node == null) {
+                counters.add(Count.STREAM_VIOLATIONS);
+                end(session, e.getMessage());
+            } else {
+                broke(node, e.getMessage());
             }
-            end(session, node == null ? e.getMessage() : setApart(node, Cause.VIOLATION, e.getMessage()));
         } catch (IndexFullException e) {
             end(session, setApart(node, Cause.INDEX_FULL, e.getMessage()));
         }
@@ -364,6 +364,10 @@ public final class MasterCore {
 
     private void broke(NodeView node, String rule) {
         counters.add(Count.STREAM_VIOLATIONS);
+        if (!node.isTransient() && leadership.leads()) {
+            // It may well obey another leader, where the Lease of this one was deleted.
+            looks.ask(nowMs);
+        }
         end(node.session(), setApart(node, Cause.VIOLATION, rule));
     }
 
